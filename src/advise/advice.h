@@ -1,5 +1,5 @@
 // The main job in one place: from a trace to ranked improvements of every kind. Candidates come from `improve`, their
-// effects from the pricer; what is said of them is data here, and shown by others.
+// effects from the pricer. Advice is data here; other folders show it.
 //
 // One call at a time.
 #pragma once
@@ -29,19 +29,19 @@ base::Result<Weights> parse_weights(const std::string& text);
 
 struct AdviceOptions {
   Weights weights;
-  bool weights_given = false;  // false: what is of several kinds is chosen by the run's time alone
+  bool weights_given = false;  // false: a combination of several kinds is chosen by the run's time alone
   bool filter_time = true;
   bool filter_peak = true;
   bool filter_mean = true;
   bool threads_scarce = true;                                // false: their number is no loss, and no filter holds
-  bool filter_gain = true;                                   // leave out what does not improve the score
+  bool filter_gain = true;                                   // leave out improvements that do not improve the score
   double slower_max = 0;                                     // share by which the run may get slower
   uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of estimates, and of the search
   size_t simulated_max = 20;                                 // improvements of tasks, the best first, that are
                                                              // simulated as well
   size_t combinations_max = whatif::SearchOptions().keep;    // that are, if the search finds as many
   size_t sizes_max = 7;                                      // of one pool, or of the machine, that are simulated
-  // The best combination's estimated run is restored as a trace; false: only where that must be checked to know that the
+  // The best combination's estimated run is restored as a trace; false: only where a check needs it, to know that the
   // combination is sound.
   bool restore_best = true;
   std::function<void(size_t done, size_t total)> progress;  // may be empty
@@ -57,10 +57,10 @@ struct Advice {
   Effect effect;
   Verdict verdict = Verdict::no_gain;
   double score = 1;
-  std::string filtered;  // why it is left out of the ranking, or would be, were it not for the combination's sake
+  std::string filtered;  // why it is left out of the ranking, or would be if no combination needed it
   std::string failed;    // why it cannot be estimated, or not be named in a spec; empty if it can
   std::vector<analysis::Violation> violations;
-  std::string curve;      // of sizes: what other sizes bring, in words
+  std::string curve;      // of sizes: the gains of other sizes, in words
   uint32_t screened = 0;  // of tasks: its position in ScreenedTasks
 
   const whatif::Improvement& improvement() const { return candidate.improvement; }
@@ -83,8 +83,8 @@ struct Advices {
   std::shared_ptr<const ScreenedTasks> screened;  // null: no task can be changed
   std::vector<improve::Ineligible> ineligible;
   size_t candidates = 0;
-  std::string limit;        // what limits the run, a clause
-  std::string branch_hint;  // what no hoisted branch could be found for, and how to see it; empty: nothing
+  std::string limit;        // the limit of the run, a clause
+  std::string branch_hint;  // tasks for which no hoisted branch could be found, and how to record it; empty: none
 };
 
 // The engines that `advise` asks. The estimator is null where no task can be changed.
@@ -93,14 +93,14 @@ struct Engines {
   const Pricer& pricer;
 };
 
-// The effect of the improvements made together, by every engine that knows them; of none: of the unchanged run.
-// `with_trace`: the estimated run, where all of them are estimated. Errors: one of them cannot be made.
+// The effect of the improvements made together, by every engine that knows them. Without improvements: of the unchanged
+// run. `with_trace`: the estimated run, where all of them are estimated. Errors: one of them cannot be made.
 base::Result<Effect> effect_of(const Engines& engines, std::span<const whatif::Improvement> improvements,
                                bool with_trace = false);
 
 base::Result<Advices> advise(const Engines& engines, const improve::Candidates& tasks, const AdviceOptions& options);
 
-// Whether the simulated figures of an effect are those to be read first.
+// Whether the simulated figures of an effect are to be read first.
 bool reads_simulation(const Advices& advices, const Effect& effect);
 
 // The figures by which an effect is judged: estimated ones, but for the duration where the simulated one is to be read.
@@ -118,9 +118,9 @@ Verdict verdict_to_read(const Advices& advices, const Effect& effect);
 // The effect's score, why it is filtered, and its verdict.
 void judge(Advice& advice, const Advices& advices, const AdviceOptions& options);
 
-// The order of the list: the greater gain in time first, where more than repeated runs differ by is gained; else, and
-// where gains are about equal, the better score. Of weights that do not favour time, the score alone. What gains
-// and rests on few observed sections (improve/observation.h) comes behind all else that gains.
+// The order of the list: the greater gain in time first, if it is more than repeated runs differ by; else, and where
+// gains are about equal, the better score. With weights that do not favour time, the score alone. An improvement that
+// gains but rests on few observed sections (improve/observation.h) comes behind all others that gain.
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y);
 
 // Calls `work` for each of 0 to `count`, on as many threads as there are cores.

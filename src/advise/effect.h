@@ -1,4 +1,4 @@
-// What an improvement, or several made together, changes. One type for tasks, critical sections, pools and cores.
+// The effect of an improvement, or of several made together. One type for tasks, critical sections, pools and cores.
 // Plain data. Shares are of the recorded run's duration.
 #pragma once
 
@@ -20,11 +20,11 @@ struct SimulatedEffect {
   std::string stuck_why;
   double gain = 0;                       // the median of all draws
   double drawn_low = 0, drawn_high = 0;  // the least and the greatest of them
-  double missed = 0;         // waiting that the unchanged simulated run lacks (< 0: has too much), which is in the gain
-  double doubt = 0;          // more or less: what one recording cannot tell of a run with more or fewer threads
+  double missed = 0;         // waiting that the unchanged simulated run lacks (< 0: has too much); part of the gain
+  double doubt = 0;          // more or less: what one recording cannot show of a run with more or fewer threads
   double usual_error = 0;    // more or less: 0 in native runs
-  double between_cores = 0;  // less: what sections cost that no longer exclude each other
-  double more = 0;           // beyond that: what handing out cost, if no code of the program's was between
+  double between_cores = 0;  // less: the cost of sections that no longer exclude each other
+  double more = 0;           // more: the cost of handing out, if none of the program's own code was between
   std::vector<std::string> notes;  // assumptions that the trace forced, one line each
 };
 
@@ -37,18 +37,18 @@ struct Gain {
 
 // Of several recordings of one program.
 struct OverRecordings {
-  std::vector<std::optional<Gain>> each;  // the shown one's first; none: not known there
+  std::vector<std::optional<Gain>> each;  // the shown recording's first; none: not known there
   Gain gain;                              // of all together (gain_over.h)
 };
 
 struct Effect {
-  // By fixed assignment; of a change that this model does not know, the recorded run's figures.
+  // By fixed assignment; for a change that this model does not know, the recorded run's figures.
   whatif::Estimate estimate;
   bool estimated = false;
-  bool partly_estimated = false;                 // other kinds change besides the tasks that `estimate` is of
+  bool partly_estimated = false;                 // `estimate` is of the tasks only, and other kinds change, too
   std::optional<SimulatedEffect> simulated;      // none: nothing was simulated
   std::optional<whatif::SectionGains> sections;  // where critical sections change
-  std::optional<OverRecordings> over;            // where there are several recordings; all else is of the shown one
+  std::optional<OverRecordings> over;            // if there are several recordings; all else is of the shown one
 };
 
 // Whether it was simulated, to the run's end.
@@ -61,10 +61,10 @@ inline bool ends_simulated(const Effect& effect) {
 inline constexpr double kTellableTime = 0.02;
 inline constexpr double kTellableThreads = 0.05;
 
-// How far such a gain was off, up or down, in four of five changes really made to JVM programs unlike each other
-// (docs/accuracy.md, "Unseen programs"): tasks take longer or shorter beside others, code is compiled later, hand-outs
-// are seen by nobody. Of the change itself a tenth, and a hundredth of the run. What one recording shows of its own
-// error may be more, and is seldom all.
+// The error of such a gain, up or down, that four of five changes really made to JVM programs unlike each other stayed
+// within (docs/accuracy.md, "Unseen programs"). Tasks take longer or shorter beside others, code is compiled later, and
+// hand-outs are not recorded. The error is a tenth of the change itself, plus a hundredth of the run. The error that
+// one recording shows of itself may be more, and is seldom all.
 inline double usual_error(double gain) {
   constexpr double kOfRun = 0.01, kOfChange = 0.1;
   return kOfRun + kOfChange * std::fabs(gain);

@@ -8,11 +8,11 @@
 
 namespace contrafact::advise {
 
-// Their median. The interval reaches from the least to the greatest of them, and beyond that by what each leaves open
-// by itself: the median of that. Those that are not known do not count. REQUIRES: one is known.
+// Their median. The interval reaches from the least to the greatest gain, and beyond these by the median width that
+// each gain leaves open by itself. Unknown gains do not count. REQUIRES: one is known.
 Gain gain_over(std::span<const std::optional<Gain>> each);
 
-// Whether it is a gain in one recording and a loss in another, each of more than repeated runs differ by.
+// Whether it is a gain in one recording and a loss in another, each greater than the difference of repeated runs.
 bool contradict(std::span<const std::optional<Gain>> each);
 
 }  // namespace contrafact::advise

@@ -5,14 +5,14 @@
 // re-dispatch models queues. Otherwise nothing would be handed out differently, and fixed assignment, which keeps more
 // of the recording, is the better guess. Short means, during the tasks' window,
 //  - a bounded pool had every worker occupied for more than kSaturatedMax of the time, or
-//  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel told; where it did not,
+//  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel reported; where it did not,
 //    more threads were active and not blocked than there are cores, or
-//  - one thread spent more than kStartingMax of the time on starting workers of pools, which no queue explains but a
-//    changed program may not need: only re-dispatch makes workers anew, or
+//  - one thread spent more than kStartingMax of the time on starting workers of pools. No queue explains this time, but
+//    a changed program may not need it: only re-dispatch makes workers anew, or
 //  - threads waited for locks, whose holders the trace names, for more than kContendedMax of the time.
-// Where the simulation misses its own check (BaselineCheck), its gains are less certain by what it misses, and the
-// reason says so; the estimate knows no queues and is no way out. Only a simulation that came to no end has no figures
-// at all.
+// Where the simulation misses its own check (BaselineCheck), its gains are less certain by the missed amount, and the
+// reason says so. The estimate knows no queues and is no alternative. Only a simulation that came to no end has no
+// figures at all.
 #pragma once
 
 #include <string>
@@ -38,17 +38,17 @@ struct Headline {
 // Over the window of the tasks, or the whole run where there are none.
 analysis::ThreadUsage usage_of(const model::Facts& facts);
 
-// What ran short in the recorded run.
+// The resources that ran short in the recorded run.
 struct Shortage {
   std::vector<std::pair<model::PoolId, uint32_t>> pools;  // saturated, with their sizes; the longest first
-  uint32_t cores = 0;                                     // how many there were, if threads waited for one; else 0
-  // Clauses, what ran short for longest first; empty: nothing did.
+  uint32_t cores = 0;                                     // number of cores, if threads waited for one; else 0
+  // Clauses, the longest shortage first; empty: none.
   std::vector<std::string> reasons;
-  // Those of them that held the run up, with what is known besides: a pool whose workers were all occupied, but for
-  // whom no task waited, is none.
+  // The shortages that held the run up, with further facts. A pool whose workers were all occupied, but for which no
+  // task waited, is none.
   struct Limit {
     std::string reason;
-    model::PoolId pool = {};  // that it is about
+    model::PoolId pool = {};  // that is short
   };
   std::vector<Limit> limits;
 };

@@ -1,7 +1,7 @@
 // Prices improvements: joins the engines of `whatif`, of which only the simulation knows every kind of change.
 //
-// Immutable after it was made, and may be shared between threads; what it is given must outlive it. Cost of a
-// simulation: one pass over the events for each draw.
+// Immutable after construction; may be shared between threads; the arguments must outlive it. Cost of a simulation: one
+// pass over the events for each draw.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ struct PricerOptions {
 
 class Pricer {
  public:
-  // `sections` null: the trace has none, or nobody knows what they touched.
+  // `sections` null: the trace has none, or it is not known what they touched.
   Pricer(const model::Facts& facts, const analysis::SectionFacts* sections, const PricerOptions& options);
   // The facts must last.
   Pricer(const model::Trace& trace, const analysis::SectionFacts* sections, const PricerOptions& options) = delete;
@@ -38,7 +38,7 @@ class Pricer {
   const std::optional<whatif::BaselineCheck>& baseline() const { return baseline_; }
   const model::Facts& facts() const { return facts_; }
   const model::Trace& trace() const { return trace_; }
-  // Null without.
+  // Null without them.
   const analysis::SectionFacts* sections() const { return sections_; }
   // Of a JVM's run: the place at which threads waited for a lock that cannot be held for less (holder_may_wait), if any.
   const std::optional<analysis::ContendedPlace>& contended() const { return contended_; }
@@ -79,13 +79,13 @@ class Pricer {
   std::optional<whatif::BaselineCheck> baseline_;
   std::optional<analysis::ContendedPlace> contended_;
   std::vector<Base> base_;   // by draw
-  double missed_ = 0;        // of the recorded duration, the median of the draws
-  double base_threads_ = 0;  // that computed in it at a time, on average
-  double fleeting_ = 0;      // of the computing, what hung on the moment: warm-up, and what others took of the cores
+  double missed_ = 0;        // share of the recorded duration, the median of the draws
+  double base_threads_ = 0;  // threads that computed in it at a time, on average
+  double fleeting_ = 0;      // share of the computing due to the moment: warm-up, and other programs' use of the cores
 };
 
-// From the draws, and as much less or more as the unchanged run is off, the effect in doubt, or such gains usually off.
-// The gain takes in missed waiting (missed_waits.h).
+// The interval of the draws, widened by the largest of the error of the unchanged run, the doubt about the effect, and
+// the usual error of such gains. The gain includes missed waiting (missed_waits.h).
 Gain gain_of(const whatif::BaselineCheck& baseline, const SimulatedEffect& effect);
 
 }  // namespace contrafact::advise

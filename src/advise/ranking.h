@@ -1,4 +1,4 @@
-// All that was found out of a trace, in the order in which a person reads it, and what to do in one sentence. Pure
+// All findings about a trace, in the order in which a person reads them, and the recommendation in one sentence. Pure
 // functions.
 #pragma once
 
@@ -28,21 +28,21 @@ struct StarvedElsewhere {
 // `facts` and `sections` outlive it.
 struct AdviceDocument {
   std::string path;
-  std::string recordings;  // which recordings times and sets are of: lines; empty where nothing is to be said
+  std::string recordings;              // the recordings that times and sets come from: lines; empty: nothing to say
   std::vector<RecordingNote> several;  // the shown recording first; empty where there is only one
   const model::Facts* facts = nullptr;
-  const analysis::SectionFacts* sections = nullptr;  // null: the trace has none, or nobody knows what they touched
+  const analysis::SectionFacts* sections = nullptr;  // null: the trace has none, or it is not known what they touched
   Weights weights;
   Advices advices;
   Combination best;
   analysis::Starvations starvations;
   std::vector<StarvedElsewhere> starved_elsewhere = {};
-  std::string bounded = "";  // what was not worked out, for the trace is long: clauses; empty: nothing
+  std::string bounded = "";  // figures not worked out because the trace is long: clauses; empty: none
   size_t shown = 20;
   uint32_t cores = 0;          // of the simulated machine; 0: as recorded
   bool threads_scarce = true;  // false: most are virtual, and only time counts
   bool left_out = false;
-  bool all = false;  // print also what changes nothing measurable by itself
+  bool all = false;  // print also improvements that change nothing measurable by themselves
 
   const model::Trace& trace() const { return facts->trace(); }
 };
@@ -54,34 +54,34 @@ bool is_tellable(const AdviceDocument& document, const Advice& advice);
 struct Shown {
   std::vector<size_t> best;  // of the best combination
   std::vector<size_t>
-      others;             // worth doing by themselves: at most `document.shown`; with `document.all`, all there are
+      others;             // worth making by themselves: at most `document.shown`; with `document.all`, all there are
   size_t cut = 0;         // tellable ones beyond that number
   size_t untellable = 0;  // those that change nothing measurable by themselves
 };
 Shown shown_of(const AdviceDocument& document);
 
-// Ranks as they are shown, without holes: the best combination's first, then what is worth doing by itself, then the
-// rest; in each the best first.
+// Ranks as they are shown, without holes: the best combination's first, then improvements worth making by themselves,
+// then the rest; in each group the best first.
 void rank_as_shown(AdviceDocument& document);
 
-// Which recordings gains are of, if there are several, and which one all else is of: a line.
+// The recordings that gains are of, if there are several, and the one that all else is of: a line.
 std::string several_sentence(const AdviceDocument& document);
 
 // "31 % in b.cft, 29 % in a.cft, not known in c.cft"; empty where there is one recording.
 std::string gains_by_recording(const AdviceDocument& document, const Effect& effect);
 
-// What limits the run, whether there is something to change or not: a line.
+// The limit of the run, whether there is something to change or not: a line.
 std::string limit_sentence(const AdviceDocument& document);
 
-// What to change first, where, and how much work that is: "convert-to-inline at shop.Main.main (Main.java:9), one
+// The first change to make, its place, and how much work it is: "convert-to-inline at shop.Main.main (Main.java:9), one
 // line". `what` and `place` are the first one's. Empty where nothing gains more than repeated runs differ by. REQUIRES:
 // something is ranked.
 std::string first_sentence(const AdviceDocument& document, const std::string& what, const std::string& place);
 
-// How sure the gains are: which model they are by, and how far that is off where the truth is known.
+// How certain the gains are: the model that they come from, and its error where the truth is known.
 std::string certainty_sentence(const AdviceDocument& document);
 
-// What to do and what it gains. REQUIRES: something is ranked.
+// The recommendation and its gain. REQUIRES: something is ranked.
 std::string summary_sentence(const AdviceDocument& document);
 
 }  // namespace contrafact::advise

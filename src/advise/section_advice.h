@@ -10,18 +10,18 @@
 namespace contrafact::advise {
 
 struct SectionAdviceOptions {
-  std::vector<improve::Candidate> apply;  // only these, and all of them together; empty: whatever is found
-  size_t priced_max = 64;                 // of what is found, those whose sections waited longest
+  std::vector<improve::Candidate> apply;  // only these, and all of them together; empty: all that are found
+  size_t priced_max = 64;                 // of those found, the ones whose sections waited longest
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 
 struct SectionAdvices {
-  // The greatest gain first; of those that change the same lock
-  // and whose intervals meet, or miss each other by less than a point, the simpler change. What rests on few observed
-  // sections (improve/observation.h) stands behind all that gain a hundredth and do not. Those that gain nothing too.
+  // The greatest gain first; of those that change the same lock and whose intervals meet, or miss each other by less
+  // than a point, the simpler change. An improvement that rests on few observed sections (improve/observation.h) stands
+  // behind all others that gain a hundredth. Improvements that gain nothing are included.
   std::vector<Advice> ranked;
-  // The best for each lock made together, or all that were asked for: indexes into `ranked`, at least two; empty if
-  // there are not so many.
+  // The best improvements of each lock, made together, or all that were asked for: indexes into `ranked`, at least two;
+  // empty if there are fewer.
   std::vector<size_t> together;
   Effect together_effect;
   std::vector<improve::Ineligible> ineligible;
@@ -35,12 +35,12 @@ SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions&
 Gain section_gain(const Effect& effect);
 // Whether it gains anything by any bound.
 bool gains(const Advice& advice);
-// It is worth making: a gain, or one in the recorded order where only the change could not be simulated. What hangs
-// when it is simulated is not.
+// True if it is worth making: it gains, or it gains in the recorded order and only the change could not be simulated. A
+// change whose simulation hangs is not worth making.
 bool helps(const Advice& advice, const std::optional<whatif::BaselineCheck>& baseline);
 
-// Why the trace cannot tell what locks are needed: it is not of a native program, or has no read and write sets. Empty:
-// it can.
+// Why the trace cannot show which locks are needed: it is not of a native program, or has no read and write sets.
+// Empty: it can.
 std::string no_sets_reason(const model::Trace& trace);
 
 }  // namespace contrafact::advise

@@ -1,6 +1,6 @@
 // Several recordings of one program that differs from run to run. Each has advice of its own; here the advice on one of
-// them, the shown one, is rewritten by what all of them say: gains are medians with their spread, and what is a gain in
-// one recording and a loss in another is left out.
+// them, the shown one, is rewritten from all of them: gains are medians with their spread, and a change that gains in
+// one recording and loses in another is left out.
 //
 // One call at a time.
 #pragma once
@@ -23,9 +23,9 @@ struct RecordingAdvice {
 };
 
 // A change is found in the other recordings by kind and place. Where its place does not occur, it gains nothing; where
-// it cannot be priced, that recording does not count. What only another recording's advice suggests joins the ranking,
-// if the shown recording has its place. The best combination is that one of the recordings' own, or the first change,
-// that scores best by the gains over all.
+// it cannot be priced, that recording does not count. A change that only another recording's advice suggests joins the
+// ranking, if the shown recording has its place. The best combination is that one of the recordings' own, or the first
+// change, that scores best by the gains over all.
 void advise_over(RecordingAdvice& shown, std::span<const RecordingAdvice> others, const AdviceOptions& options);
 
 }  // namespace contrafact::advise

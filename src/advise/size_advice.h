@@ -1,5 +1,5 @@
 // Sizes: of pools all whose workers were occupied, and of the machine where threads waited for a core. Each candidate
-// is the smallest size that gains about as much as any; the curve of the others is with it. Simulated.
+// is the smallest size that gains about as much as any; it carries the curve of the others. Simulated.
 #pragma once
 
 #include "advise/advice.h"
@@ -11,8 +11,8 @@ struct SizeAdvices {
   std::vector<model::PoolId> useless;  // pools that gain nothing by any of the sizes simulated
 };
 
-// `sizes_max`: how many of each curve are simulated; of few the first that gains no more ends the curve. REQUIRES: the
-// pricer simulates; sizes_max > 0.
+// `sizes_max`: how many sizes of each curve are simulated; if these are few, the first size that gains no more ends the
+// curve. REQUIRES: the pricer simulates; sizes_max > 0.
 SizeAdvices advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t sizes_max);
 
 }  // namespace contrafact::advise

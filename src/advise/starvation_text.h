@@ -9,11 +9,11 @@
 
 namespace contrafact::advise {
 
-// "Pool shop starved: ...": since when, who waits for what, and what ended it.
+// "Pool shop starved: ...": since when, which tasks wait for which, and what ended it.
 std::string starvation_sentence(const model::Trace& trace, const analysis::Starvation& starvation);
 std::string risk_sentence(const model::Trace& trace, const analysis::StarvationRisk& risk);
 
-// Both of all, a line each; empty: nothing starved. `where` stands before each: "In b.cft: ".
+// The sentences for all starvations and risks, a line each; empty: none. `where` stands before each: "In b.cft: ".
 std::string starvations_text(const model::Trace& trace, const analysis::Starvations& found, bool unicode,
                              const std::string& where = "");
 

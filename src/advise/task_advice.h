@@ -10,8 +10,8 @@ namespace contrafact::advise {
 std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, Advices& advices,
                                  const AdviceOptions& options);
 
-// Advice is about code that its reader can edit: what is handed out where no frame of the program is known goes to what
-// has no candidate. A coordinator is edited in its body.
+// Advice is about code that its reader can edit. Tasks handed out where no frame of the program is known are therefore
+// moved to those without a candidate. A coordinator is edited in its body.
 void leave_out_others_code(const model::Trace& trace, improve::Candidates& found);
 
 }  // namespace contrafact::advise

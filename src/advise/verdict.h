@@ -1,4 +1,4 @@
-// What to think of a gain: one verdict, and one set of limits, for improvements of every kind. Pure.
+// The verdict on a gain: one kind of verdict, and one set of limits, for improvements of every kind. Pure.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace contrafact::advise {
 enum class Verdict : uint8_t {
   gain,
   within_error,   // its interval reaches from a loss to a gain
-  no_gain,        // less than anybody would see
+  no_gain,        // less than a person would notice
   loss,           // the run takes longer
   baseline_off,   // the simulation misses the unchanged run by too much, and the gain is not greater than that
   not_simulated,  // only estimated, where that model knows too little
@@ -30,8 +30,8 @@ inline constexpr double kGainTie = 0.01;
 // nothing was simulated.
 Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline);
 
-// Of a gain by any engine, and over any number of recordings: by its interval, which has in it what the simulation
-// missed of the unchanged run. `trusted`: that was little (whatif::BaselineCheck).
+// Of a gain by any engine, and over any number of recordings: by its interval, which includes the simulation's error
+// for the unchanged run. `trusted`: that error was small (whatif::BaselineCheck).
 Verdict verdict_of(const Gain& gain, bool trusted = true);
 
 }  // namespace contrafact::advise

@@ -1,5 +1,5 @@
-// When each thread was inside of a block that was recorded: a sleep, input, output. What runs slower because it is
-// observed does so between them. Immutable; thread-safe.
+// The times at which each thread was inside of a recorded block: a sleep, input, output. Code that runs slower because
+// it is observed does so outside of these blocks. Immutable; thread-safe.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ class BlockedTimes {
   // Linear in the events.
   explicit BlockedTimes(const model::Trace& trace);
 
-  // How much of [begin_ns, end_ns). Logarithmic in the thread's blocks.
+  // The part of [begin_ns, end_ns), in ns, inside of blocks. Logarithmic in the thread's blocks.
   int64_t within(model::ThreadId thread, int64_t begin_ns, int64_t end_ns) const;
 
  private:

@@ -1,5 +1,5 @@
-// Where the files that were mapped have constants: no code of the program writes there, whatever the run. What the C
-// library keeps for itself counts as such.
+// Address ranges of constants in the mapped files: no code of the program writes there, in any run. The C library's own
+// data counts as constant, too.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace contrafact::analysis {
 
-// Begins and ends of addresses, ascending, apart from each other; none where the recording does not tell (facts
-// `constants.N`, docs/format.md). Of files that were unloaded again there are none: others may have come there.
+// Begins and ends of addresses, ascending, apart from each other; none where the recording does not say (facts
+// `constants.N`, docs/format.md). Files that were unloaded again have none: others may have been mapped there.
 using ConstantRanges = std::vector<std::pair<uint64_t, uint64_t>>;
 ConstantRanges constant_ranges(const model::Trace& trace);
 

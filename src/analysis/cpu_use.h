@@ -1,5 +1,5 @@
-// What the kernel told of cores: how long threads had one, and how often they lost theirs, preempted or blocked; and
-// what other programs took of the cores while this one's threads wanted them.
+// The use of cores, as the kernel reported it: how long threads ran on one, and how often they left it, preempted or
+// blocked; and how much of the cores' time other programs used while threads of this program wanted it.
 //
 // Thread safety: immutable after construction. Times are of CLOCK_MONOTONIC, in ns.
 #pragma once
@@ -15,7 +15,7 @@ struct CpuUse {
   int64_t cpu_ns = 0;
   int64_t preempted_ns = 0;  // ready to run, and without a core
   int64_t blocked_ns = 0;
-  uint64_t preemptions = 0, blocks = 0;  // how often it left its core so
+  uint64_t preemptions = 0, blocks = 0;  // how often it left its core for that reason
 };
 
 class CpuTimes {
@@ -23,9 +23,9 @@ class CpuTimes {
   // Its arguments must outlive it. Cost: linear in the switches.
   explicit CpuTimes(const model::Trace& trace);
 
-  // False: the kernel did not tell, or there was no switch at all; all below is then no statement.
+  // False: the kernel did not report switches, or there were none. Then the figures below mean nothing.
   bool known() const { return known_; }
-  // Of the thread's time in [begin_ns, end_ns). Logarithmic in its switches.
+  // The thread's time on a core in [begin_ns, end_ns). Logarithmic in its switches.
   int64_t cpu_ns(model::ThreadId thread, int64_t begin_ns, int64_t end_ns) const;
   // From the thread's first event to its last.
   CpuUse of_thread(model::ThreadId thread) const;
@@ -35,12 +35,12 @@ class CpuTimes {
 
   const model::Trace& trace_;
   bool known_ = false;
-  std::vector<std::vector<int64_t>> off_ns_;  // by thread and gap: off its core up to the gap's begin
+  std::vector<std::vector<int64_t>> off_ns_;  // by thread and gap: time off its core up to the gap's begin
 };
 
-// Of the recorded run's cores and duration, the part that others had while threads of this program were preempted: at
-// least so much did others use. Empty if the kernel did not tell, or the trace does not say how many cores there were.
-// Cost: a sort of the switches.
+// The share of the recorded run's core time (cores times duration) that other programs used while threads of this
+// program were preempted: a lower bound of their use. Empty if the kernel did not report switches, or if the trace does
+// not say how many cores there were. Cost: a sort of the switches.
 std::optional<double> foreign_share(const model::Trace& trace);
 
 }  // namespace contrafact::analysis

@@ -16,7 +16,7 @@
 
 namespace contrafact::analysis {
 
-// A step of a path: the event's kind in the high half, what it names in the low one.
+// A step of a path: the event's kind in the high half, and the id that it names in the low half.
 using PathToken = uint64_t;
 
 class PathBuilder {
@@ -39,10 +39,10 @@ class PathBuilder {
   uint64_t folded_ = 0;
 };
 
-// The step that the walk's latest event is of the innermost task (for task_start: of the task around it), 0 for none.
+// The innermost task's step (for task_start: a step of the task around it) that the walk's latest event is; 0 for none.
 PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk);
 
-// Whether what the step names, its low half, is a context. REQUIRES: token is not 0.
+// Whether the step's low half names a context. REQUIRES: token is not 0.
 bool names_context(PathToken token);
 
 // Walks one task again. REQUIRES: it has a start and an end.

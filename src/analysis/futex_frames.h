@@ -1,5 +1,5 @@
-// Which function of the program waits at a futex. The innermost frames of such a wait are those of whatever the program
-// builds its locks with: a language's library, functions of its own that wrap the system call.
+// Which function of the program waits at a futex. The innermost frames of such a wait belong to the code that the
+// program builds its locks with: a language's library, or its own functions that wrap the system call.
 //
 // Thread safety: immutable after construction.
 #pragma once

@@ -1,5 +1,5 @@
 // Code that asks for locks: equal text is the same site, whichever copy of inlined code was running. By the innermost
-// frame only: contended acquisitions have their callers too, uncontended ones have not. Not thread-safe.
+// frame only: contended acquisitions have recorded callers, uncontended ones do not. Not thread-safe.
 #pragma once
 
 #include <map>

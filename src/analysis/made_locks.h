@@ -1,13 +1,15 @@
-// Locks that a program makes of a mutex and a word: a recursive mutex, one that is handed out in order. A thread takes
-// such a lock in a short section of the mutex, which looks at the word and changes it, and gives it up in a later
-// section of the mutex, by other code, which changes the word as well. No event says that the lock is held in between.
+// Locks that a program makes from a mutex and a word: a recursive mutex, or a lock that is handed out in order. A
+// thread acquires such a lock in a short section of the mutex, which reads the word and changes it. It releases the
+// lock in a later section of the mutex, by other code, which changes the word, too. No event says that the lock is held
+// in between.
 //
-// Two sections of a mutex are taken for such a pair if all sections of the mutex come from two places, each thread
-// goes through them as a lock and its release (one, the other, the one, ...; or nested), all that are known change one and the same word otherwise than by an
-// operation that commutes, and those of the first place read it; and if they touch little besides, not far from it,
-// unlike those of a pool, which hands out memory and looks into it. A count of those who are inside looks different:
-// nobody needs its old value. Where somebody does, as to keep the highest count, a count may be mistaken for a lock:
-// what is said of such a lock is for a person to check.
+// Two sections of a mutex are taken for such a pair if all sections of the mutex come from two places, each thread goes
+// through them as a lock and its release (one, the other, the one, ...; or nested), all that are known change one and
+// the same word otherwise than by an operation that commutes, and those of the first place read it; and if they touch
+// little else, and only memory near the word. (Sections of a pool differ: a pool hands out memory and looks into it.) A
+// count of the threads inside looks different: no code needs its old value. Where code does need it, for example to
+// keep the highest count, a count may be mistaken for a lock. So a person has to check what is reported about such a
+// lock.
 //
 // Pure function, linear in the sections and the ranges of their sets.
 #pragma once
@@ -23,8 +25,8 @@ namespace contrafact::analysis {
 
 inline constexpr uint32_t kTakesNothing = UINT32_MAX;
 
-// By section: the one that gives up what it takes; kTakesNothing if it takes nothing. `sets` are those of the sections,
-// `site_of` numbers their places.
+// By section: the section that releases the lock acquired in it; kTakesNothing if it acquires none. `sets` are those of
+// the sections, `site_of` numbers their places.
 std::vector<uint32_t> made_locks(const model::Trace& trace, std::span<const model::CriticalSection> sections,
                                  const model::SectionSets& sets, std::span<const uint32_t> site_of);
 

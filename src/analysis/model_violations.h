@@ -19,14 +19,14 @@ enum class ViolationKind : uint8_t {
   fed_by_thread,   // blocked until a thread outside any task woke it
   lock_contended,  // blocked for a lock that another thread held, a synchronized region's or one of
                    // java.util.concurrent
-  parked,          // blocked in park or Object.wait, and the trace does not say who woke it
+  parked,          // blocked in park or Object.wait, and the trace does not say which thread woke it
   sleeps,          // Thread.sleep: inlined, the caller sleeps
   io,              // recorded input or output: inlined, the caller blocks for it
-  timed_get,       // waited for by a `get` with a time-out: called in place, it ends when it ends
+  timed_get,       // waited for by a `get` with a time-out: called in place, it has no time-out
   time_limit,      // under orTimeout or completeOnTimeout: the same
-  failure,         // its exception reaches the waiter wrapped: called in place, as it is
-  cancelled,       // called in place, nobody can cancel it
-  in_map_update,   // handed out by what a ConcurrentHashMap calls while it holds a part of itself
+  failure,         // its exception reaches the waiter wrapped: called in place, unwrapped
+  cancelled,       // called in place, it cannot be cancelled
+  in_map_update,   // handed out by a function that a ConcurrentHashMap calls under its lock
 };
 
 struct Violation {
@@ -43,7 +43,8 @@ struct Violation {
   std::string message;    // one line for a person, with file and line
 };
 
-// The trace's blocks with what ended each; built once, asked for every candidate. Holds a reference to the trace.
+// The trace's blocks, each with the wake that ended it; built once, used for every candidate. Holds a reference to the
+// trace.
 class BlockIndex {
  public:
   struct Block {

@@ -1,4 +1,4 @@
-// Where in the source something of a trace is, and what it is called. Pure.
+// Places in the source, and names, of the objects in a trace. Pure.
 #pragma once
 
 #include <span>
@@ -9,7 +9,8 @@
 
 namespace contrafact::analysis {
 
-// Of where `tasks` were handed out at `context`, or made, if only that shows code of the program.
+// The place where `tasks` were handed out, at `context`; or the place where they were made, if only that shows code of
+// the program.
 model::ContextId place_of(const model::Trace& trace, model::ContextId context, std::span<const model::TaskId> tasks);
 
 // "-" where there is none. The second pool of a name has a number: "... worker- #2". Linear in the pools.

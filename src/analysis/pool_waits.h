@@ -1,5 +1,5 @@
-// When threads slept for the results of tasks, and which pools have to run something before they wake: what an analysis
-// needs to tell whether a pool's workers wait for what stands in the pool's own queue.
+// When threads slept for the results of tasks, and which pools have to run something before they wake: the facts from
+// which an analysis decides whether a pool's workers wait for tasks in the pool's own queue.
 //
 // Pure functions; linear in the events, with memory for the sleeps only where pools wait for each other.
 #pragma once
@@ -24,8 +24,8 @@ struct ResultSleep {
   bool open = false;         // the recording ended first
 };
 
-// What has to run before `task` completes: itself, or where it is a future without a body, or not handed out yet, what
-// it depends on. At most `tasks_max` of them.
+// The tasks that have to run before `task` completes: itself; or the tasks that it depends on, if it is a future
+// without a body or not handed out yet. At most `tasks_max` of them.
 std::vector<model::TaskId> runnable_sources(const model::Trace& trace, model::TaskId task, size_t tasks_max);
 
 // The dependencies of `task`: a part of trace.dependencies.
@@ -36,9 +36,9 @@ std::optional<int64_t> completed_ns(const model::Trace& trace, model::TaskId tas
 
 // By pool. Threads of no pool count as one pool more, the last.
 struct PoolCircles {
-  // Those that wait for each other in a circle, or for themselves: a worker of each slept for a task of the next.
+  // Pools that wait for each other in a circle, or for themselves: a worker of each slept for a task of the next.
   std::vector<bool> in_circle;
-  // Those of which a worker slept for a known task, and the pool got no other for the time (ResultSleep::keeps_worker).
+  // Pools of which a worker slept for a known task while the pool got no other worker (ResultSleep::keeps_worker).
   std::vector<bool> held;
 };
 PoolCircles pools_in_circles(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);

@@ -1,5 +1,5 @@
-// What the program asks of a task's result besides the result: that it comes within a time, that a failure is wrapped,
-// that the first of several wins, that results are taken as they come. A change that is written without that is another
+// The conditions that the program sets for a task's result: that it comes within a time, that a failure is wrapped,
+// that the first of several wins, that results are taken as they come. A change without these conditions makes another
 // program.
 //
 // Pure; linear in the events.
@@ -11,7 +11,7 @@
 
 namespace contrafact::analysis {
 
-// Of one task; contexts are where the program asks for it, none where it does not.
+// Of one task; each context is where the program sets the condition; none where it does not.
 struct ResultContract {
   model::ContextId timed_get;   // waited for with a time limit, by `get` or the like
   model::ContextId time_limit;  // orTimeout or completeOnTimeout
@@ -26,9 +26,10 @@ std::vector<ResultContract> result_contracts(const model::Trace& trace);
 bool is_any_of_several(const model::Trace& trace, model::ContextId spawn_context);
 // Handed out and waited for by one call (invokeAll).
 bool is_all_at_once(const model::Trace& trace, model::ContextId spawn_context);
-// Handed to an ExecutorCompletionService: whoever takes from it gets the results in the order in which they come.
+// Handed to an ExecutorCompletionService: the thread that takes from it gets the results in the order in which they
+// come.
 bool is_taken_as_it_comes(const model::Trace& trace, model::ContextId spawn_context);
-// By a function that ConcurrentHashMap calls under a lock: computeIfAbsent, compute, merge, ...
+// Handed out by a function that ConcurrentHashMap calls under a lock: computeIfAbsent, compute, merge, ...
 bool is_in_map_update(const model::Trace& trace, model::ContextId spawn_context);
 
 }  // namespace contrafact::analysis

@@ -2,9 +2,10 @@
 // code, of the same thread where there is one; and both end in a wait at a condition, or neither does.
 //
 // Threads of two recordings correspond by what they run and by their order; locks by name or by the code that takes
-// them most, and by the order of their first use. The i-th section of n corresponds to the (i * m / n)-th of m,
-// within one recording to the nearest in time; or to one of the four before and after that if it is as long among its
-// own as the section is among its own: code that finds what it looks for and code that does not differ in that.
+// them most, and by the order of their first use. The i-th section of n corresponds to the (i * m / n)-th of m, within
+// one recording to the nearest in time; or to one of the four before and after that, if its rank by length among its
+// own sections is closer to the section's rank among its own: the same code differs in length when it finds what it
+// looks for and when it does not.
 //
 // Pure function; a sort of the sections of each recording.
 #pragma once
@@ -18,8 +19,8 @@ namespace contrafact::analysis {
 
 inline constexpr uint32_t kNoSection = UINT32_MAX;
 
-// For each section of `to` one of `from`, or kNoSection: nobody holds it, or nothing of its lock and code was observed.
-// Sections of `from` that were outside of a window are none of them. `to` may be `from`: then a section that was
+// For each section of `to`, a section of `from`; or kNoSection: it has no hold, or no section of its lock and code was
+// observed. Sections of `from` outside of a window are never matched. `to` may be `from`: then a section that was
 // observed is its own counterpart.
 std::vector<uint32_t> match_sections(const SectionFacts& to, const SectionFacts& from);
 

@@ -1,15 +1,16 @@
 // Starvation of pools: every worker of a pool waits for a task's result, and none of these tasks can run, since they
-// stand in the queues of pools whose workers all wait so. Nothing of the program's tasks goes on until something else
-// ends it: a wait's time-out, an interrupt, or whoever kills the program. Also how near a run came to it.
+// stand in the queues of pools whose workers all wait so. None of the program's tasks goes on until something else ends
+// the starvation: a wait's time-out, an interrupt, or a kill of the program. Also reported: how near a run came to
+// starvation.
 //
-// What it knows: pools of known size, and waits for results of tasks. A fork-join pool compensates for a worker that
-// waits, where its library knows of it, and pools without a bound get a worker more: neither starves. Who waits for a
-// latch or a queue is no waiter here.
+// It looks at pools of known size, and at waits for results of tasks. A fork-join pool compensates for a worker that
+// waits, where its library knows of the wait, and pools without a bound get one more worker: neither starves. Waits for
+// a latch or a queue do not count.
 //
 // Pure function. O(n log n) in the waits of the pools that wait for each other, linear in the events else.
 //
 // Invariants
-//  1. `waits` of a starvation add up to its workers, and each names what stood in a queue or waited itself.
+//  1. `waits` of a starvation add up to its workers, and each names a task that stood in a queue or waited itself.
 //  2. A risk's `waiting` is less than its `size`, and there is none for pools that starved.
 #pragma once
 
@@ -43,8 +44,8 @@ struct Starvation {
   uint64_t times = 1;              // of these pools; the times are those of the longest
 };
 
-// So many of a pool's workers waited at once, some of them for tasks in its queue (or in that of a pool which waits for
-// this one), that few were left to run these.
+// A risk: many of a pool's workers waited at once, some of them for tasks in its queue (or in the queue of a pool that
+// waits for this one), so that few were left to run these tasks.
 struct StarvationRisk {
   model::PoolId pool;
   uint32_t size = 0;

@@ -17,7 +17,7 @@ enum class ClassKey : uint8_t { body, context, body_and_context };
 struct TaskClass {
   model::MethodId body;                            // none if the class mixes several (ClassKey::context)
   model::ContextId context;                        // of the spawn; none if the class mixes several (ClassKey::body)
-  model::PoolId pool;                              // none if it mixes several or has none; the one that workers serve
+  model::PoolId pool;                              // none if it mixes several or has none; the pool that workers serve
   model::TaskKind kind = model::TaskKind::future;  // of the first task
   bool workers = false;                            // each task is the whole run of a worker of `pool`
   uint64_t count = 0;
@@ -33,11 +33,11 @@ struct TaskClass {
   int64_t self_ns = 0;      // all finished tasks: duration without the tasks that ran nested in them
   double wait_share = 0;    // of self_ns
   double block_share = 0;
-  std::optional<double> cpu_share;  // known only where the kernel told when threads left their cores
+  std::optional<double> cpu_share;  // known only where the kernel reported when threads left their cores
 };
 
-// The classes, the longest total duration first; but the runs of pools' workers, which hold other tasks, last: one for
-// each pool, whatever the key.
+// The classes, the longest total duration first. The runs of pools' workers, which contain other tasks, come last: one
+// class for each pool, whatever the key.
 std::vector<TaskClass> task_classes(const model::Trace& trace, ClassKey key = ClassKey::body_and_context);
 
 }  // namespace contrafact::analysis

@@ -73,8 +73,8 @@ struct ProfileBin {
 };
 std::vector<ProfileBin> concurrency_profile(const ThreadUsage& usage, size_t bins);
 
-// The share of all occupied threads' time that is virtual threads'. These are not scarce: a waiting one costs some
-// memory, and what a running one needs is a carrier.
+// The share of virtual threads in the time of all occupied threads. Virtual threads are not scarce: a waiting one costs
+// some memory, and a running one needs a carrier.
 double virtual_share(const model::Facts& facts);
 
 }  // namespace contrafact::analysis

@@ -1,15 +1,16 @@
 // Unnecessary lock contention (PerfPlay, section 3): pairs of critical sections of one lock that follow each other in
-// different threads although what they read and write does not demand it, and what that cost.
+// different threads although their reads and writes do not demand it; and the cost of that.
 //
-// The cost of a pair (equation 5) is how much earlier the later of its two threads would be through with what follows
-// the pair, if the second section had not waited for the first:
+// The cost of a pair (equation 5) is how much earlier the later of its two threads would reach the end of the code that
+// follows the pair, if the second section had not waited for the first:
 //
 //     T1 ──[ first  ]──────── next lock event: tag2       cost = max(tag2, tag3) - max(tag2, tag3 - wait)
 //     T2     ···wait···[ second ]── next lock event: tag3
 //
-// where `wait` is what the second waited while the first held the lock, and until it had it. Costs are summed by the
-// site that waited, and P (equation 6) is each site's part of the sum over all sites. It says where to look; what a
-// change gains is a prediction (whatif/lock_estimate.h), for waits overlap and follow from each other.
+// where `wait` is how long the second section waited while the first held the lock, and then until it acquired the
+// lock. Costs are summed by the site that waited, and P (equation 6) is each site's part of the sum over all sites. It
+// says where to look; the gain of a change is a prediction (whatif/lock_estimate.h), because waits overlap and follow
+// from each other.
 //
 // Pure functions. Cost: linear in events and pairs; each pair of different sets is compared once.
 #pragma once
@@ -48,13 +49,13 @@ struct UlcSitePair {
 
 struct UlcProfile {
   std::vector<UlcSite> sites;        // the dearest first, then by pairs
-  std::vector<UlcSitePair> by_code;  // likewise
+  std::vector<UlcSitePair> by_code;  // in the same order
   PairCounts pairs;
   int64_t cost_ns = 0;
-  uint64_t sections = 0;                                                      // that were held
+  uint64_t sections = 0;                                                      // those that were held
   std::array<uint64_t, static_cast<size_t>(format::kSetGapLast) + 1> gaps{};  // sections by the gap of their set
-  // The whole run: recorded; with all order between sections gone but what conflicts demand, in the recorded order of
-  // these; and with no order of sections at all. On as many cores as it takes.
+  // The length of the whole run, on as many cores as it takes: as recorded; with only the order between sections that
+  // conflicts demand, conflicting ones in recorded order; and with no order between sections at all.
   int64_t recorded_ns = 0;
   int64_t conflicts_ns = 0;
   int64_t no_locks_ns = 0;

@@ -1,6 +1,6 @@
-// Time that threads of a native program were blocked, by the kernel's word, while no event says what for: locks,
-// channels, sleeps, input and output by system call instructions of the program's own (Go, libgomp), the C library's
-// internal locks, pages read from disk. Pure; linear in events and switches.
+// Time in which, as the kernel reported, threads of a native program were blocked, and for which no event gives the
+// reason: locks, channels, sleeps, input and output by system call instructions of the program's own (Go, libgomp), the
+// C library's internal locks, pages read from disk. Pure; linear in events and switches.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace contrafact::analysis {
 struct BlockedPlace {
   uint64_t looks = 0;
   uint32_t system_call = 0;
-  uint64_t futex = 0;      // the address that was waited at; 0 for other calls
-  model::MethodId method;  // that has the system call instruction
+  uint64_t futex = 0;      // the address of the wait; 0 for other calls
+  model::MethodId method;  // that contains the system call instruction
 };
 
 struct UnseenWaits {
@@ -25,7 +25,7 @@ struct UnseenWaits {
   int64_t threads_ns = 0;   // those lifetimes
   model::ThreadId longest;  // the thread with most of it; none if there is none
   int64_t longest_ns = 0;
-  // By system call, futex and method, the most frequent first. Empty: it did not look, or saw nothing.
+  // By system call, futex and method, the most frequent first. Empty: `record` did not look, or saw nothing.
   std::vector<BlockedPlace> places;
   uint64_t looks = 0;  // sum of theirs
 
@@ -34,10 +34,10 @@ struct UnseenWaits {
   }
 };
 
-// A share worth a word.
+// The least share that is reported.
 inline constexpr double kUnseenShareReported = 0.05;
 
-// None for what is no native recording, or where the kernel reported no switches.
+// None if the recording is not native, or if the kernel reported no switches.
 std::optional<UnseenWaits> unseen_waits(const model::Trace& trace);
 
 // One clause, with a name of the program's in it: "threads were blocked for 41 % of their time, longest svc-2, for

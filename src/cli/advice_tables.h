@@ -18,7 +18,7 @@ using advise::AdviceDocument;
 table::Table improvements_table(const AdviceDocument& document);
 table::Table improvements_table(const AdviceDocument& document, std::span<const size_t> indexes);
 
-// Those that were estimated but not ranked, and sets of tasks without a candidate; with the reasons.
+// Improvements that were estimated but not ranked, and sets of tasks without a candidate; with the reasons.
 table::Table left_out_table(const AdviceDocument& document);
 
 // The table of a variant's effect: a row for each figure, those to read first in front. Without `baseline` nothing was
@@ -36,14 +36,14 @@ std::string runs_at_text(const AdviceDocument& document, size_t index);
 // "split-lock into 8", "pool-size 8 -> 12".
 std::string what_of(const advise::Advice& advice);
 
-// The kinds of changes of a target, "pool-size" or "drop-lock, split-lock or make-atomic", for a table's legend. With
-// what their titles say besides: "split-lock (into how many)".
+// The kinds of changes of a target, "pool-size" or "drop-lock, split-lock or make-atomic", for a table's legend.
+// `with_legends`: with the further part of their titles, "split-lock (into how many)".
 std::string kinds_text(whatif::Target target, bool with_legends = false);
 
 // Why there is nothing to advise.
 std::string no_advice_reason(const AdviceDocument& document);
 
-// Whether the two models say the same of a duration: "agree", "differ", "stuck", or "-" where one is missing.
+// Whether the two models agree on a duration: "agree", "differ", "stuck", or "-" where one is missing.
 std::string agreement(const advise::Advices& advices, const advise::Advice& advice);
 
 }  // namespace contrafact::cli

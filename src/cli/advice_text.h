@@ -16,8 +16,8 @@ std::string advice_json(const AdviceDocument& document);
 
 // NN-OPTIMISATION.json for each ranked improvement and best.json for the combination, into `folder`, which is made if
 // it is not there and there is something to write, but not its parents. Older specs in it are replaced only where the
-// names are the same. What is written can be applied to the trace (`contrafact estimate --apply`): what cannot be is
-// named on standard error, as is what was written.
+// names are the same. Every spec written can be applied to the trace (`contrafact estimate --apply`). Standard error
+// names the specs that were written, and the improvements that cannot be applied.
 base::Status write_specs(const std::string& folder, const advise::Engines& engines, const AdviceDocument& document,
                          const Session& session);
 

@@ -18,16 +18,16 @@ struct ChildEnd {
   int exit_status = 0;  // as a shell reports it: the program's status, or 128 + n if signal n ended it
   int signal = 0;       // that signal, or 0
   double wall_s = 0;
-  int pid = 0;  // that it had
+  int pid = 0;  // the program's
 };
 
 struct StartFailure {
   int error_number;  // of the system, e.g. ENOEXEC
 };
 
-// The signals that run_child() hands on, still held back once the program has ended: one that comes then was for the
-// program, and must not end us before what it left is written. At the end of its life those that came are gone. Until
-// then the kernel also keeps what it knows of the ended program: its name.
+// The signals that run_child() hands on, still blocked once the program has ended: a signal that comes then was for the
+// program, and must not end us before the program's recording is written. When this object ends, signals that came
+// meanwhile are discarded. Until then the kernel also keeps the ended program's name.
 class HeldSignals {
  public:
   HeldSignals() = default;

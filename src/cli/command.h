@@ -11,11 +11,11 @@
 
 namespace contrafact::cli {
 
-// What a command may know of its surroundings.
+// What a command may know about its surroundings.
 struct Session {
   std::string self;                  // absolute path of the running executable
-  std::vector<std::string> program;  // what follows `--` on the command line
-  table::TextStyle out;              // what standard output can show
+  std::vector<std::string> program;  // the words after `--` on the command line
+  table::TextStyle out;              // style of standard output
   table::TextStyle err;              // and standard error
   bool quiet = false;
   bool progress = false;  // standard error is a terminal, and --quiet was not given
@@ -29,8 +29,8 @@ struct Command {
   std::string_view examples;  // three lines, each a full command
   // Adds the command's options to `list` and returns what to do once they are parsed.
   Run (*declare)(OptionList& list);
-  // What follows the options, for the usage line, of a command that runs a program: it stands behind `--`. Empty for
-  // others, which have positional arguments.
+  // For the usage line of a command that runs a program: the words after the options, behind `--`. Empty for other
+  // commands, which have positional arguments.
   std::string_view operands = {};
 };
 
@@ -43,14 +43,14 @@ std::string help_of(std::string_view command, size_t width);
 // The whole tool: parses, runs, returns the exit status.
 int run_tool(int argc, const char* const* argv);
 
-// A line on standard error, which is wrapped where that is a terminal. What the recorded program gave may be in it.
+// A line on standard error, which is wrapped where that is a terminal. It may contain text from the recorded program.
 void say(std::string_view line);
 void say_lines(std::string_view lines);  // each ends with a line break
 
 // One line on standard error, "contrafact: MESSAGE", and the status to return.
 int fail(int status, std::string_view message);
 
-// "contrafact: MESSAGE" on standard error: what was done; nothing with --quiet.
+// "contrafact: MESSAGE" on standard error, for an action done; nothing with --quiet.
 void tell(const Session& session, std::string_view message);
 
 // "contrafact: wrote PATH", unless that is standard output.

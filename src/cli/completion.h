@@ -11,7 +11,7 @@ std::string bash_completion(const CommandTree& tree);
 std::string zsh_completion(const CommandTree& tree);
 std::string fish_completion(const CommandTree& tree);
 
-// What may stand where a value does.
+// The kinds of words that complete a value.
 enum class ValueKind { none, file, folder, command, words };
 ValueKind value_kind(const OptionFacts& option);
 // All, with a space between each two.

@@ -1,4 +1,4 @@
-// What the process's exit status says; documented in docs/cli.md.
+// The meanings of the process's exit status; documented in docs/cli.md.
 #pragma once
 
 namespace contrafact::cli {

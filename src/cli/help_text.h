@@ -1,5 +1,5 @@
-// What `--help` and `contrafact help` print, of one command or of all, in at most `width` columns. One style for all:
-// sentences begin with a capital, what stands for a value is in capitals. Pure.
+// The output of `--help` and `contrafact help`, for one command or for all, in at most `width` columns. One style for
+// all: sentences begin with a capital, placeholders for values are in capitals. Pure.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ struct Jdk {
   bool hotspot = true;  // has lib/server/libjvm.so and no other virtual machine's mark
 };
 
-// 17 for "17.0.15", 8 for "1.8.0_402", 0 for what is no version.
+// 17 for "17.0.15", 8 for "1.8.0_402", 0 if it is no version.
 int feature_of(std::string_view version);
 
 // The installation that the executable `program` (a path) launches; none if it is no Java launcher. Follows symbolic
@@ -33,7 +33,7 @@ std::optional<Jdk> jdk_of_launcher(const std::string& program);
 // JAVA_HOME, the java on PATH, and the usual folders; each installation once.
 std::vector<Jdk> installed_jdks();
 
-// One line: why it cannot be recorded and what to do. Ok where nothing is known against it.
+// One line: why it cannot be recorded and what to do. Ok if no reason is known.
 base::Status check_supported(const Jdk& jdk);
 
 // The file that running `name` would execute, as execvp looks for it; none if there is none.

@@ -24,12 +24,12 @@ struct AgentOptions {
   online::ProcessingOptions processing;
   std::string accesses;               // native: the same, of every access
   std::string sets;                   // native: "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
-  bool sets_translate = true;         // native: else only what an instrumented program tells
+  bool sets_translate = true;         // native: else only accesses that an instrumented program reports
   bool command = true;                // JVM: the program's arguments are written into the trace
   std::vector<std::string> vm_flags;  // of the JVM itself, without spaces
 };
 
-// What changes in the start of the program.
+// The changes of the start of the program.
 struct LaunchPlan {
   std::vector<std::string> arguments;    // the whole new argv
   std::string java_tool_options;         // value of that variable; empty: left as it is
@@ -44,12 +44,12 @@ std::string agent_option_string(const AgentOptions& options);
 LaunchPlan plan_java(const std::vector<std::string>& program, const Installation& installation,
                      const AgentOptions& options);
 
-// Leaves the arguments, and puts the agent behind what the variable already held. The error names a path that the
-// variable cannot carry.
+// Leaves the arguments, and puts the agent behind the variable's old value. The error names a path that the variable
+// cannot carry.
 base::Result<LaunchPlan> plan_other(const std::vector<std::string>& program, const Installation& installation,
                                     const AgentOptions& options, std::string_view java_tool_options);
 
-// Leaves the arguments, and has the loader preload the native agent before what LD_PRELOAD already named.
+// Leaves the arguments, and has the loader preload the native agent before the libraries that LD_PRELOAD already named.
 base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, const Installation& installation,
                                      const AgentOptions& options, bool children, std::string_view ld_preload);
 

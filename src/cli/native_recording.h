@@ -1,5 +1,5 @@
-// Runs a native program under the recorder: this process writes the traces of it and of what it starts, out of memory
-// that it shares with them.
+// Runs a native program under the recorder: this process writes the traces of it and of the processes that it starts,
+// out of memory shared with them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct NativeRun {
   std::string file;                    // what to execute
   std::vector<std::string> arguments;  // of the program, its name first
   std::vector<std::string> environment;
-  std::string agent_options;  // what the agent is to do, without where to report to; a part of its variable
+  std::string agent_options;  // the agent's options, without the address to report to; a part of its variable
   std::string recording;      // the trace; of another process: with ".PID" behind it
   uint64_t memory_bytes = 0;  // 0: the default
   bool children = false;      // are recorded, too

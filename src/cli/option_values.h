@@ -1,5 +1,5 @@
-// Checks of options' values, whose messages say in one line what is wrong and what to give. The parser puts the
-// option's name in front: "--cores: '0' is no whole number of at least 1".
+// Checks of options' values. Their messages say in one line what is wrong and which values are valid. The parser puts
+// the option's name in front: "--cores: '0' is no whole number of at least 1".
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ class OptionList {
   CLI::App* app_;
 };
 
-// An option or argument as it was declared, for whoever explains or completes it.
+// An option or argument as declared, for help texts and completion.
 struct OptionFacts {
   std::vector<std::string> names;  // "-o" and "--output"; of an argument, which has no dash, its one name
   std::string description;
@@ -97,7 +97,7 @@ struct UsageError {
     other,
   };
   Kind kind = Kind::other;
-  std::string message;             // the parser's own; begins with the name of what it speaks of
+  std::string message;             // the parser's own; begins with the name of the option or argument
   std::vector<std::string> words;  // those without a place, in their order
   std::vector<std::string> known;  // options that there are instead: "--json", "-q"
   bool repeatable = false;         // whether the option that the message speaks of may be given several times

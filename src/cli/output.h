@@ -18,13 +18,13 @@
 
 namespace contrafact::cli {
 
-// "-" is standard output. A closed pipe on standard output is no error: whoever read it had enough.
+// "-" is standard output. A closed pipe on standard output is no error: its reader had enough.
 base::Status write_output(const std::string& path, std::string_view content);
 base::Status print(std::string_view content);
 // The same of tables and sentences for a person: sentences are wrapped as standard output needs it.
 base::Status print_text(const Session& session, std::string_view text);
 
-// The same for what is made piece by piece. A file appears with `finish`, and not at all without it.
+// The same for output that is made piece by piece. A file appears with `finish`, and not at all without it.
 class OutputStream {
  public:
   // `mode`: of a file that is made.
@@ -46,7 +46,7 @@ class OutputStream {
   std::string path_;
   std::string name_;                   // for messages
   std::optional<base::NewFile> file_;  // none: it is written in place
-  int fd_ = -1;                        // of what is written in place
+  int fd_ = -1;                        // of a file written in place
   base::Status status_;
 };
 

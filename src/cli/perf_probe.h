@@ -1,4 +1,5 @@
-// Whether the kernel lets an unprivileged process see its own context switches (they tell preempted from blocked).
+// Whether the kernel lets an unprivileged process see its own context switches (they distinguish preempted from
+// blocked).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Turns thread use into what the profile page and picture draw.
+// Turns thread use into the input of the profile page and picture.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A line on standard error while something long runs; nothing where that is no terminal, or with --quiet.
+// A line on standard error during long work; nothing if standard error is no terminal, or with --quiet.
 #pragma once
 
 #include <cstddef>

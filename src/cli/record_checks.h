@@ -1,4 +1,4 @@
-// What `record` finds out before it starts the program.
+// The checks that `record` makes before it starts the program.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What `record` says about a finished recording.
+// The text that `record` prints about a finished recording.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace contrafact::cli {
 
-// Whether the JVM ended before it was up: no event, no end, and nothing says that the JVM was up. Such a recording is
-// of no use to anyone.
+// Whether the JVM ended before it was up: no event, no end, and no sign that the JVM was up. Such a recording is
+// useless.
 base::Result<bool> holds_nothing(const std::string& path);
 
 // One to three lines for standard error: events, tasks, threads, size, and what was lost.

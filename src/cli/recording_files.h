@@ -10,7 +10,8 @@
 
 namespace contrafact::cli {
 
-// Removes what a killed recording left. `recording` is OUTPUT.recording. The error says that somebody is still writing.
+// Removes the files that a killed recording left. `recording` is OUTPUT.recording. The error says that a process is
+// still writing.
 base::Status clear_leftovers(const std::string& recording);
 
 struct FurtherRecordings {
@@ -22,7 +23,7 @@ struct FurtherRecordings {
 // run.cft.
 FurtherRecordings name_further_recordings(const std::string& recording, const std::string& output);
 
-// What a shell finds all renamed ones by, and those of earlier recordings: run.[0-9]*.cft, for the output run.cft.
+// The shell pattern of all renamed files, and of those of earlier recordings: run.[0-9]*.cft, for the output run.cft.
 std::string pattern_of_further_recordings(const std::string& output);
 
 }  // namespace contrafact::cli

@@ -1,6 +1,6 @@
-// The recordings of one program that a command is given: one whose times count; where there is one, the recording with
-// read and write sets that says what its critical sections touch; and further ones, which show how the program differs
-// from run to run.
+// The recordings of one program that a command is given: one whose times count; if given, a recording with read and
+// write sets, which says what its critical sections touch; and further ones, which show how the program differs from
+// run to run.
 #pragma once
 
 #include <optional>
@@ -49,11 +49,11 @@ void add_recordings_arguments(OptionList& list, RecordingPaths& paths);
 // Of one of the recordings, whose `facts` must outlive it.
 analysis::SectionFacts section_facts(const Recordings& recordings, const model::Facts& facts);
 
-// Which times count, and what recording the sets did to them: lines; empty where no sets were recorded.
+// Which times count, and how recording the sets changed them: lines; empty if no sets were recorded.
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts);
 // Below this share, other programs' use of the cores disturbs no more than repetitions differ anyway.
 inline constexpr double kForeignShareTold = 0.05;
-// A line that warns of it; empty below that, and where the recording does not tell.
+// A line that warns of it; empty below that share, and where the recording does not show it.
 std::string foreign_text(const model::Trace& trace);
 // {"path":, "found":, "missing":, "dilation":, "duration_ratio":}; null where the sections have the
 // sets that they were recorded with.

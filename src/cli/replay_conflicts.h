@@ -1,5 +1,5 @@
-// PerfPlay's step 3: the run replayed twice, in the recorded order of its critical sections, and with no more of that
-// order than conflicts need. What is shown of it by code site.
+// PerfPlay's step 3: the run replayed twice, in the recorded order of its critical sections, and with only the part of
+// that order that conflicts need; and the results by code site.
 #pragma once
 
 #include <optional>
@@ -32,14 +32,14 @@ struct ConflictReplays {
   MethodRuns retimed;  // the same, computed
 };
 
-// Errors: what neither recording tells.
+// Errors: a fact that neither recording contains.
 base::Result<ConflictReplays> plan_conflict_replays(const Recordings& recordings, const whatif::Simulator& simulator);
 
 // How long each site's sections waited in both replays. `recorded` and `needed`: runs in turns, equally many.
 table::Table replay_sites_table(const ConflictReplays& replays, const std::vector<replay::ProcessRun>& recorded,
                                 const std::vector<replay::ProcessRun>& needed);
 
-// A line on what was ordered.
+// A line on the sections that were ordered.
 std::string conflicts_text(const ConflictReplays& replays);
 
 }  // namespace contrafact::cli

@@ -1,5 +1,5 @@
-// How a gain is priced: by each method the run as recorded and with its critical sections changed, each several times.
-// Pure.
+// The pricing of a gain: each method runs the program as recorded and with its critical sections changed, each several
+// times. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct MethodRuns {
   std::string method;  // "simulated, free order", "replayed, RLSC"
   std::string origin;  // "re-timed", "simulated", "replayed"
   std::vector<int64_t> before_ns, after_ns;
-  std::vector<double> gains;  // simulated: of each pair, with what was missed of its waiting (advise/missed_waits.h)
+  std::vector<double> gains;  // simulated: of each pair, with the missed waiting (advise/missed_waits.h)
   double missed = 0;          // simulated: of the recorded duration, waiting that the runs before lack; the median
   std::string impossible;     // why it was not done
-  double foreign_share = 0;   // replayed: of the cores' time, what others used; the mean
+  double foreign_share = 0;   // replayed: share of the cores' time that other programs used; the mean
 };
 
 struct MethodRow {

@@ -1,4 +1,5 @@
-// A schedule in a temporary file, as replays in processes of their own read it. The file goes with the object.
+// A schedule in a temporary file, as replays in processes of their own read it. The object's destructor removes the
+// file.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ class ScheduleFile {
   std::string path_;
 };
 
-// What is replayed: as it was recorded, and changed, if it is.
+// The schedules to replay: as recorded, and changed, if there is a change.
 struct Plans {
   std::unique_ptr<ScheduleFile> before, after;
 };

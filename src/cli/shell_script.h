@@ -1,5 +1,5 @@
-// A shell script as simple commands, in the order in which they stand. Reads what start scripts use of the shell's
-// grammar; what it does not know becomes words.
+// A shell script as simple commands, in the order in which they stand. Reads the part of the shell's grammar that start
+// scripts use; everything else becomes words.
 #pragma once
 
 #include <map>

@@ -18,7 +18,7 @@ namespace contrafact::cli {
 struct SpecEffect {
   whatif::Figures base;
   advise::Effect effect;
-  std::optional<whatif::BaselineCheck> baseline;  // of what is simulated
+  std::optional<whatif::BaselineCheck> baseline;  // of the simulation
   std::optional<model::Trace> simulated;          // if the trace was asked for, and was simulated
 
   // REQUIRES: it was asked for.
@@ -26,7 +26,7 @@ struct SpecEffect {
 };
 
 struct SpecEffectOptions {
-  bool simulate = false;  // also what an estimate knows
+  bool simulate = false;  // simulate also changes that an estimate knows
   uint32_t cores = 0;     // of the simulated machine; 0: the recorded one's
   bool trace = false;     // make the changed run's trace
 };
@@ -37,7 +37,7 @@ bool needs_simulation(const std::vector<whatif::Improvement>& improvements);
 // The engines of one recording: an estimator where it has tasks, the facts of sections where they are known.
 class SpecEngines {
  public:
-  // `sections`: none where nobody knows what they touched. The facts must last.
+  // `sections`: none if it is not known what they touched. The facts must last.
   static base::Result<SpecEngines> create(const model::Facts& facts, std::optional<analysis::SectionFacts> sections);
 
   improve::SpecTrace specs() const;

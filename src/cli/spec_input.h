@@ -11,7 +11,7 @@ namespace contrafact::cli {
 // The improvements of all files. Errors name the file.
 base::Result<std::vector<improve::Candidate>> read_spec_files(const improve::SpecTrace& in,
                                                               const std::vector<std::string>& paths);
-// The same where critical sections are all that changes: a spec that changes anything else is an error.
+// The same for critical sections only: a spec that changes anything else is an error.
 base::Result<std::vector<improve::Candidate>> read_lock_specs(const improve::SpecTrace& in,
                                                               const std::vector<std::string>& paths);
 

@@ -29,17 +29,17 @@ std::string_view name_of(model::Origin origin);
 // Facts "scheduler.unseen.N", written by the agent: a library whose tasks it cannot see. "" if there was none.
 inline constexpr std::string_view kUnseenSchedulerFact = "scheduler.unseen.";
 std::string unseen_schedulers(const model::Trace& trace);
-// What to say of them.
+// The line that reports them.
 std::string unseen_line(const std::string& schedulers);
 
 // One line for each thing that is missing from the trace; empty if it is whole.
 std::vector<std::string> loss_lines(const model::Trace& trace);
 table::Json loss_json(const model::Trace& trace);
 
-// {"path":, "origin":, "loss":} of a trace that a document speaks of.
+// {"path":, "origin":, "loss":} of a trace that a document reports on.
 table::Json trace_json_header(const std::string& path, const model::Trace& trace);
 
-// Why a trace has no tasks to speak of: nothing recorded, or all of it damaged.
+// Why a trace has no tasks: nothing recorded, or all of it damaged.
 std::string no_tasks_reason(const model::Trace& trace);
 
 }  // namespace contrafact::cli

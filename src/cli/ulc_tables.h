@@ -6,7 +6,7 @@
 
 namespace contrafact::cli {
 
-// What the improvements of sections gain, and how far the unchanged run is off.
+// The gains of the improvements of sections, and the error of the unchanged run.
 struct SectionsPriced {
   const advise::SectionAdvices& advices;
   const std::optional<whatif::BaselineCheck>& baseline;
@@ -19,7 +19,7 @@ extern const table::Schema kLockRemediesSchema;
 table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile,
                              const SectionsPriced& priced);
 table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile);
-// Those that gain something by any bound; with `all`, all.
+// Improvements that gain by any bound; with `all`, all of them.
 table::Table lock_remedies_table(const analysis::SectionFacts& facts, const SectionsPriced& priced, bool all);
 
 // "queue_mutex", "mutex 3, mutex 4, and 17 more".

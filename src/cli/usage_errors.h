@@ -1,4 +1,4 @@
-// What is wrong with a command line, in one line of our own words: what, where, and what to do.
+// The error in a command line, in one line of our own words: what is wrong, where, and what to do.
 #pragma once
 
 #include <string>

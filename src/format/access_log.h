@@ -1,4 +1,4 @@
-// Access logs: what a thread read and wrote, every access in its order, as chunks of bytes that can be read one by one.
+// Access logs: every read and write of a thread, in its order, as chunks of bytes that can be read one by one.
 // docs/format.md has the grammar; this is its one implementation.
 //
 // Each access lies at a distance from one of eight cursors. Loops walk through a few arrays with fixed steps, so a
@@ -8,7 +8,7 @@
 //   access ::= head:u8 [flags:u8] [length:varint] [distance:zigzag]
 //   head   ::= cursor (bits 0-2), kind (3-4), size (5-6), distance follows (7)
 //
-// Thread safety: none; each has its own. Neither allocates.
+// Thread safety: none; each thread has its own encoder or decoder. Neither allocates.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ struct AccessChunk {
   SetGap gap = SetGap::complete;  // why accesses may be missing since this thread's chunk before
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  uint64_t lost = 0;  // accesses that were logged and thrown away since the chunk before
+  uint64_t lost = 0;  // accesses that were logged and dropped since the chunk before
   uint32_t accesses = 0;
   std::span<const uint8_t> bytes;
 };
 
 inline constexpr uint32_t kAccessChunkBytesMax = 1 << 20;
 
-// The state that both sides keep: where the cursors stand and how far they went last. All zero at a chunk's beginning.
+// The state that both sides keep: the cursors' positions and their latest steps. All zero at a chunk's beginning.
 class AccessCursors {
  public:
   static constexpr uint32_t kCursors = 8;

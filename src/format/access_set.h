@@ -1,7 +1,7 @@
-// Access sets: what a piece of code read and wrote, as ranges of addresses. Many pieces of one program have equal sets:
-// they are rows of a table, each once.
+// Access sets: the memory that a piece of code read and wrote, as ranges of addresses. Many pieces of one program have
+// equal sets: each set is one row of a table.
 //
-// Canonical form, which a file and the model hold: ranges ascending, none empty, no two overlapping, and no two that
+// Canonical form, used in files and in the model: ranges ascending, none empty, no two overlapping, and no two that
 // touch with equal flags (but for those that are cut at kAccessLengthMax).
 #pragma once
 
@@ -11,15 +11,16 @@
 
 namespace contrafact::format {
 
-// Why a set may lack something. Whatever is in it did happen; what is not in an incomplete one may have.
+// Why a set may lack something. An access that is in a set did happen. One that is missing from an incomplete set may
+// have happened.
 enum class SetGap : uint8_t {
   complete,
   not_observed,    // the accesses were not looked at: the code ran natively
-  outside_window,  // the same, for it was not this one's turn (sampling)
+  outside_window,  // the same, because the code ran outside of a window (sampling)
   unsupported,     // an instruction that the translator does not take
   system_call,     // the kernel read or wrote memory in a way that is not known
   signal,          // a signal's handler ran in between, unobserved
-  left,            // the observed code was left on another way than by its end (longjmp, exception, cancellation)
+  left,            // the observed code was left before its end (longjmp, exception, cancellation)
   overflow,        // more ranges than a set holds
   lost,            // the recorder had no room for it, or its row is gone
 };
@@ -28,7 +29,7 @@ inline constexpr SetGap kSetGapLast = SetGap::lost;
 inline constexpr uint32_t kAccessRead = 1;
 inline constexpr uint32_t kAccessWrite = 2;
 inline constexpr uint32_t kAccessChanged = 4;  // a write changed the value; only with kAccessWrite
-// Only read-modify-writes that commute with each other, and whose old value nobody used; only with kAccessRead and
+// Only read-modify-writes that commute with each other, and whose old value was not used; only with kAccessRead and
 // kAccessWrite. They are additions and subtractions, unless one of the last two flags says otherwise.
 inline constexpr uint32_t kAccessCommutative = 8;
 // Written by atomic additions alone (lock add, inc, or, ...; only with kAccessRead, kAccessWrite and kAccessChanged):
@@ -36,11 +37,11 @@ inline constexpr uint32_t kAccessCommutative = 8;
 //   kAccessAtomic                   nothing else touched it
 //   kAccessAtomic, kAccessFetched   likewise, and each of them fetched the old value, to decide by (lock xadd)
 //   kAccessFetched                  they did, and it was read by other instructions as well
-// Where a value is read and then atomically written by an instruction that does not look at it, the two need a lock
-// together: neither is set.
+// If one instruction reads a value and a later one writes it atomically without reading it, the two together need a
+// lock: neither flag is set.
 inline constexpr uint32_t kAccessAtomic = 16;
 inline constexpr uint32_t kAccessFetched = 32;
-// Only with kAccessCommutative, one of them, and not atomic: what commutes with its like alone.
+// Only with kAccessCommutative, one of them, and not atomic: an operation that commutes only with others of its kind.
 inline constexpr uint32_t kAccessSetsBits = 64;     // or
 inline constexpr uint32_t kAccessClearsBits = 128;  // and
 inline constexpr uint32_t kAccessBits = kAccessSetsBits | kAccessClearsBits;
@@ -83,8 +84,9 @@ constexpr bool is_sound(const AccessRange& range) {
          is_sound_commutative(range.flags) && is_sound_atomic(range.flags);
 }
 
-// Of two accesses to the same bytes. A commutative one stays so only beside its like, an atomic one beside another or,
-// if it fetched the old value, beside one that reads.
+// The joined flags of two accesses to the same bytes. A commutative access stays commutative only beside one of its
+// kind. An atomic one stays atomic only beside another atomic one or, if it fetched the old value, beside one that
+// reads.
 constexpr uint32_t joined(uint32_t x, uint32_t y) {
   constexpr uint32_t kAtomics = kAccessAtomic | kAccessFetched, kCommutes = kAccessCommutative | kAccessBits;
   const bool both_write = (x & y & kAccessWrite) != 0;
@@ -93,8 +95,8 @@ constexpr uint32_t joined(uint32_t x, uint32_t y) {
   return ((x | y) & ~(kCommutes | kAtomics)) | commutes | atomics;
 }
 
-// In the four lowest bits. Some flags have codes that nothing else has: what sets bits is changed and not written, what
-// clears bits commutative and not read, what is written atomically commutative and not written.
+// In the four lowest bits. Some flags have codes that no other combination has: setting bits is "changed and not
+// written", clearing bits is "commutative and not read", an atomic write is "commutative and not written".
 constexpr uint32_t code_of(uint32_t flags) {
   if ((flags & kAccessSetsBits) != 0) return kAccessChanged | ((flags & kAccessChanged) != 0 ? kAccessRead : 0);
   if ((flags & kAccessClearsBits) != 0) return flags & (kAccessWrite | kAccessChanged | kAccessCommutative);
@@ -116,7 +118,7 @@ constexpr uint32_t flags_of_code(uint32_t code) {
   return kAdded | kAccessAtomic | (other ? kAccessCommutative : 0);
 }
 
-// Brings ranges in any order, overlapping or not, into canonical form; unsound ones go. O(n log n).
+// Brings ranges in any order, overlapping or not, into canonical form; unsound ones are dropped. O(n log n).
 void make_canonical(std::vector<AccessRange>& ranges);
 
 }  // namespace contrafact::format

@@ -1,5 +1,5 @@
 // Groups: the unit of compression inside a block's payload. A group joins sections whose bytes have like statistics,
-// since zstd makes one entropy table for all that it is given at once, and each call of it costs about a microsecond.
+// since zstd makes one entropy table for each call, and each call costs about a microsecond.
 //
 //   group ::= codec:u8 raw_bytes:varint stored_bytes:varint  byte{stored_bytes}      codec 0: as they are, 1: zstd
 //

@@ -1,11 +1,11 @@
-// The events of a trace: their kinds, their operands and what each means. This file is the contract between whatever
-// records (agents, the recorder) and whatever analyses (the model); docs/format.md gives the bytes.
+// The events of a trace: their kinds, their operands and their meanings. This file is the contract between the
+// recording side (agents, the recorder) and the analysing side (the model); docs/format.md gives the bytes.
 //
 // Every event has a time (CLOCK_MONOTONIC, ns) and a logical thread; the events of one thread are in program order with
 // times that never decrease (Rehype, section 3: "a form of sequential consistency"). Events of different threads are
 // related only by the tasks and threads that they name.
 //
-// What is a task. Anything with a future or a body that somebody may wait for:
+// What is a task. Anything with a future or a body that a thread may wait for:
 //  - a Runnable, Callable, ForkJoinTask or RunnableScheduledFuture that was given to an executor;
 //  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures
 //    that are completed by hand have none (no start and end, only a complete);
@@ -39,7 +39,7 @@ enum class EventKind : uint8_t {
   wait_begin,  // this thread asks for the result of TASK (none: for whichever of several finishes first); CONTEXT where
   wait_end,    // TASK is the task whose result was got (none: nothing); OUTCOME
   worker_idle,   // a pool's worker has nothing to do and asks for work (the paper's thread-waiting-for-task)
-  worker_busy,   // it got some (thread-processing-task)
+  worker_busy,   // it got work (thread-processing-task)
   pool_size,     // POOL now has SIZE workers
   block_begin,   // the thread blocks, for BlockReason, at CONTEXT; not emitted inside wait_begin..wait_end or
                  // worker_idle..busy
@@ -49,52 +49,53 @@ enum class EventKind : uint8_t {
   method_exit,   // OUTCOME normal or exception
   pause_begin,   // the virtual machine stopped all threads (garbage collection); on the recorder's own thread
   pause_end,
-  cpu_out,  // the thread left its core at this time; OUTCOME preempted or blocked (from the kernel, if it tells)
+  cpu_out,  // the thread left its core at this time; OUTCOME preempted or blocked (if the kernel reports it)
   cpu_in,   // it came back
   gap,      // COUNT events of this thread were dropped here because the drainer could not keep up
 
   // Native programs: what threads do to each other through objects in memory (LOCK, a LockRow). The holder of a lock is
-  // who acquired it last: acquire times are taken when the lock is held, release times before it is given up, so the
-  // sections of one exclusive lock never overlap in a complete trace. The owner that a request waits for, and who woke
-  // whom, follow from the times (model/critical_sections.h, model/sync_wakes.h).
+  // the thread that acquired it last: acquire times are taken when the lock is held, release times before it is
+  // released, so the sections of one exclusive lock never overlap in a complete trace. The owner that a request waits
+  // for, and the thread that woke another, follow from the times (model/critical_sections.h, model/sync_wakes.h).
   lock_acquire,         // LOCK was free, or this thread's own already; CONTEXT where
   lock_acquire_shared,  // the same as one of its readers
   lock_request,         // LOCK was held: the thread waits for it
-  lock_acquired,        // it has it now (OUTCOME normal), or not: timeout, exception (an error), cancelled
+  lock_acquired,        // it holds it now (OUTCOME normal), or not: timeout, exception (an error), cancelled
   lock_request_shared,  // the same as a reader
   lock_acquired_shared,
-  lock_release,    // gives LOCK up, at CONTEXT
+  lock_release,    // releases LOCK, at CONTEXT
   lock_busy,       // a try that failed: LOCK was held
   sync_wait,       // waits at LOCK: a condition, barrier, semaphore, once or futex
   sync_woken,      // goes on; OUTCOME normal, timeout, exception, cancelled
-  sync_signal,     // wakes one of those who wait at LOCK, if any; a semaphore's post, a once's end
+  sync_signal,     // wakes one of the threads that wait at LOCK, if any; a semaphore's post, a once's end
   sync_broadcast,  // wakes all
 
-  // What this thread read and wrote since its previous lock event, while it held at least one lock: emitted just before
-  // the next lock event. A critical section's reads and writes are the union over its segments (model/section_sets.h).
+  // The memory that this thread read and wrote since its previous lock event, while it held at least one lock: emitted
+  // just before the next lock event. A critical section's reads and writes are the union over its segments
+  // (model/section_sets.h).
   accesses,  // ACCESS_SET, an AccessSetRow
 
-  // What lies at LOCK's place is another lock from here on: initialised, or destroyed, at CONTEXT. The file numbers
-  // locks by place; the model tells them apart (model/lock_lives.h).
+  // From here on, another lock lies at LOCK's address: this one was initialised, or destroyed, at CONTEXT. The file
+  // numbers locks by address; the model distinguishes them (model/lock_lives.h).
   lock_init,
   lock_destroy,
 
-  // A thread of the virtual machine's own (compiler, collector) left its core, on which it was for the COUNT us before;
-  // on the recorder's own thread. Not the recorder's: a run that is not recorded is without these.
+  // A thread of the virtual machine's own (compiler, collector) left its core, after COUNT us on it; on the recorder's
+  // own thread. The recorder's own threads are not included, because a run that is not recorded has none.
   vm_ran,
 
-  task_handed,  // the call is over that handed out the task spawned last on this thread; not of every executor
+  task_handed,  // the call that handed out the task spawned last on this thread is over; not for every executor
   pool_close,   // this thread shuts POOL down, which wakes its workers ...
   pool_closed,  // ... and has done so; the workers may still run
   permit_take,  // this thread has got COUNT permits of POOL (PoolKind::permits), perhaps after a block
   permit_give,  // it gives COUNT of them back, or more
 
   // Cores that the program may use were idle for COUNT us in all since the previous such event, or since the recording
-  // began; on any thread. What is neither idle nor the program's own is others'.
+  // began; on any thread. Core time that is neither idle nor the program's own was used by other programs.
   cores_idle,
 
-  // The part of a segment that the thread's `accesses` event before it is of ends at a call, to which CONTEXT returns:
-  // MODE is 0 before it and 1 after it.
+  // The part of a segment that belongs to the thread's previous `accesses` event ends at a call, to which CONTEXT
+  // returns: MODE is 0 before it and 1 after it.
   accesses_cut,
 };
 inline constexpr size_t kEventKinds = 48;
@@ -247,7 +248,7 @@ enum class LockKind : uint8_t {
   barrier,
   semaphore,
   once,
-  futex,  // a word that threads wait at by a system call of their own: what the program builds of it is not known
+  futex,  // a word that threads wait at by a system call of their own; its use by the program is not known
 };
 inline constexpr LockKind kLockKindLast = LockKind::futex;
 struct LockRow {

@@ -22,8 +22,8 @@
 namespace contrafact::format {
 
 enum class RunSource : uint8_t {
-  program,  // what the thread itself recorded, in program order
-  kernel,   // what it reported: cpu_out, cpu_in, vm_ran and cores_idle only
+  program,  // events that the thread itself recorded, in program order
+  kernel,   // events that the kernel reported: cpu_out, cpu_in, vm_ran and cores_idle only
 };
 
 struct EventRun {
@@ -47,7 +47,7 @@ struct EventBlock {
   std::span<const uint32_t> tasks;
 };
 
-// What a block holds of which thread, without times and operands: enough to make room for its events.
+// How many events a block holds of which thread, without times and operands: enough to make room for its events.
 struct EventOutline {
   std::span<const EventRun> runs;
   std::span<const EventKind> kind;
@@ -87,7 +87,7 @@ class EventEncoder {
   std::span<const EventKind> kinds() const { return {kinds_.get(), events_}; }
 
   std::vector<EventRun> runs_;
-  // Of kEventsPerBlockMax events. What is not touched is not resident.
+  // Each for kEventsPerBlockMax events. Pages that are not touched are not resident.
   std::unique_ptr<EventKind[]> kinds_ = std::make_unique_for_overwrite<EventKind[]>(kEventsPerBlockMax);
   std::unique_ptr<int64_t[]> times_ns_ = std::make_unique_for_overwrite<int64_t[]>(kEventsPerBlockMax);
   std::unique_ptr<uint32_t[]> operands_ =
@@ -108,7 +108,7 @@ class EventDecoder {
   // The columns of a payload that should hold `count` events; null if it does not keep the grammar. Every event has a
   // known kind and all its operands; runs are in order, not empty, and cover all events.
   const EventBlock* decode(std::span<const uint8_t> payload, uint32_t count);
-  // The same payload's outline, for a fraction of the time; null if what it looks at breaks the grammar.
+  // The same payload's outline, for a fraction of the time; null if the part that it reads breaks the grammar.
   const EventOutline* outline(std::span<const uint8_t> payload, uint32_t count);
 
  private:

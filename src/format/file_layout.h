@@ -58,8 +58,8 @@ struct BlockHeader {
 };
 static_assert(sizeof(BlockHeader) == 32);
 
-// What one block may unpack to: kEventsPerBlockMax events with 1 byte of kind, 8 of time, 4 operands of 4 bytes, and
-// two bits of length for each number are 1.7 MiB; the bound leaves room for as many runs.
+// The most bytes that one block may unpack to: kEventsPerBlockMax events with 1 byte of kind, 8 of time, 4 operands of
+// 4 bytes, and two bits of length for each number are 1.7 MiB; the bound leaves room for as many runs.
 inline constexpr uint32_t kBlockRawBytesMax = 4 << 20;
 inline constexpr uint32_t kBlockStoredBytesMax = kBlockRawBytesMax;
 

@@ -44,7 +44,7 @@ class PackedInts {
   std::array<size_t, kPlanes> used_{};  // bytes of each plane
 };
 
-// The bytes of each plane, as the control bytes tell. Nullopt if these are not exactly those of `count` numbers.
+// The bytes of each plane, from the control bytes. Nullopt if these are not exactly those of `count` numbers.
 struct PlaneSizes {
   std::array<size_t, kPlanes> bytes{};
   size_t total() const { return bytes[0] + bytes[1] + bytes[2] + bytes[3]; }

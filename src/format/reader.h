@@ -1,9 +1,9 @@
 // Reader: opens a trace, whole or damaged, and hands its blocks, decoded, to a visitor in the file's order.
 //
-// What a damaged file costs: a block whose checksum does not fit is skipped, the search goes on at the next marker, and
-// `Loss` counts it. Everything handed to the visitor comes from a block whose checksum fits and whose content keeps the
-// grammar; still, ids may name rows that were lost with a damaged block: the visitor must check them against what it
-// got.
+// Damaged files: a block whose checksum does not fit is skipped, the search goes on at the next marker, and `Loss`
+// counts the block. Everything handed to the visitor comes from a block whose checksum fits and whose content keeps the
+// grammar; still, ids may name rows that were lost with a damaged block: the visitor must check them against the rows
+// that it got.
 //
 // Thread safety: one thread at a time. Bounds: memory beyond the file's own bytes is at most a few times
 // kBlockRawBytesMax, whatever the file says.
@@ -22,9 +22,10 @@
 
 namespace contrafact::format {
 
-// What could not be read. `model::Loss` adds what the recorder itself dropped (gap events, Trailer::events_dropped).
+// The parts that could not be read. `model::Loss` adds the events that the recorder itself dropped (gap events,
+// Trailer::events_dropped).
 struct ReadLoss {
-  uint64_t blocks_damaged = 0;  // unreadable blocks, as far as they could be told apart
+  uint64_t blocks_damaged = 0;  // unreadable blocks, as far as they could be distinguished
   uint64_t blocks_missing = 0;  // holes in the blocks' numbering, damaged ones included
   uint64_t bytes_skipped = 0;
   bool any_event = false;          // a block of events could be read
@@ -45,9 +46,9 @@ class Visitor {
   virtual void on_method_addresses(std::span<const MethodAddressRow>) {}
   virtual void on_locks(LockId /*first*/, std::span<const LockRow>) {}
   virtual void on_access_sets(AccessSetId /*first*/, std::span<const AccessSetRow>) {}
-  // Logs of accesses are most of a file that has them: they are unpacked only for readers that ask for them. Their bytes
-  // live as long as the call, and may be damaged (AccessDecoder::good). `first` is the number of chunks before these in the
-  // file as it was written: where it is not what came so far, damage took the others.
+  // Logs of accesses are most of a file that has them: they are unpacked only for readers that ask for them. Their
+  // bytes live as long as the call, and may be damaged (AccessDecoder::good). `first` is the number of chunks before
+  // these in the file as written: if it differs from the number that came so far, the others were lost to damage.
   virtual bool wants_access_chunks() const { return false; }
   virtual void on_access_chunks(uint32_t /*first*/, std::span<const AccessChunk>) {}
   // Blocks before the next one of events, or its outline, are gone: they may have been events of any thread.
@@ -57,7 +58,7 @@ class Visitor {
   virtual void on_trailer(const Trailer&) {}
 };
 
-// What opening `name` says if it is something else altogether: what it is not, and how to get one.
+// The message for opening a `name` that is no trace at all: says so, and how to get a trace.
 std::string no_trace_message(std::string_view name);
 
 class Reader {
@@ -68,8 +69,8 @@ class Reader {
 
   // Visits every readable block, once. May be called again for another pass.
   ReadLoss read(Visitor& visitor) const;
-  // The same in three passes, for a visitor that wants to know how much comes before it comes: first everything but the
-  // events, so that all rows come before what names them; then an outline of each block of events; then these blocks'
+  // The same in three passes, for a visitor that needs to know how much will come: first everything but the events, so
+  // that all rows come before the events that name them; then an outline of each block of events; then these blocks'
   // events in the same order. A block whose outline was seen may still turn out to break the grammar: then its events
   // do not come.
   ReadLoss read_in_passes(Visitor& visitor) const;

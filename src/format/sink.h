@@ -1,4 +1,4 @@
-// Where the bytes of a trace go. A sink is told of whole blocks only, in order.
+// Where the bytes of a trace go. A sink gets whole blocks only, in order.
 // Thread safety: used by one thread at a time.
 #pragma once
 
@@ -22,7 +22,7 @@ class Sink {
 };
 
 // A file that appears at once and grows. If a write fails half-way, the file is cut back to the last whole block.
-// It is locked (flock) while the sink is open, so that others can tell that it is being written.
+// It is locked (flock) while the sink is open, so that others can see that it is being written.
 struct FileSinkOptions {
   bool keep_existing = false;    // a file that exists stays as it is: the new one then lies beside it, at `path`.PID
   bool high_descriptor = false;  // for a file open in a recorded program: base/high_descriptor.h

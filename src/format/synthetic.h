@@ -18,7 +18,7 @@ struct PlainEvent {
   bool operator==(const PlainEvent&) const = default;
 };
 
-// One pass of the drainer: what `threads` workers did in a few milliseconds, thread by thread.
+// One pass of the drainer: the events of `threads` workers in a few milliseconds, thread by thread.
 class SyntheticLoad {
  public:
   SyntheticLoad(uint32_t threads, bool with_methods, uint64_t seed = 1)

@@ -28,7 +28,7 @@ namespace contrafact::format {
 struct Trailer {
   std::string exit_reason;      // "exit", "disk full", ...
   uint64_t events = 0;          // filled by the writer
-  uint64_t events_dropped = 0;  // counted by whoever recorded
+  uint64_t events_dropped = 0;  // counted by the recorder
   int64_t end_ns = 0;
 };
 

@@ -1,9 +1,9 @@
 // The compiler of lane programs: the common order of all variants, found by running the DAG once without times. Private
 // to lanes_compile*.cc. Not thread-safe; of one use.
 //
-// Every body runs as far as what it depends on in any variant has run. Of those that can go on, those that did so first
-// in the recording go first, by windows of time, and in a window by their number, which keeps together what belongs
-// together.
+// Every body runs until it needs something, in any variant, that has not run yet. Of the bodies that can go on, those
+// that did so first in the recording go first, by windows of time; within a window, they go by their number, which
+// keeps related bodies together.
 //
 // Where nothing can go on, the variants' needs contradict each other: lanes_compile_relax.cc.
 #pragma once
@@ -20,15 +20,15 @@
 
 namespace contrafact::graph {
 
-// A time that others ask for: where it is, and how many will.
+// A time that others ask for: its slot, and how many will ask.
 struct Value {
   uint32_t slot = kNone;
   uint32_t readers = 0;
-  uint32_t waiters = kNone;  // bodies that cannot go on before
+  uint32_t waiters = kNone;  // bodies that cannot go on before it is known
   bool known = false;
 };
 
-// What a body that cannot go on waits for.
+// What a body that cannot go on is waiting for.
 enum class Hold : uint8_t {
   nothing,
   available,    // task `held_by` is spawned
@@ -39,11 +39,11 @@ enum class Hold : uint8_t {
   coordinator,  // the coordinator of task `held_by`, whose next part may run here, leaves
 };
 
-// A thread that goes on before it is known when.
+// A thread that goes on before the time is known at which it does.
 struct Fork {
   uint32_t loop = kNone;
   uint32_t body = kNone;  // that forked
-  uint32_t slot = kNone;  // its time at the fork, then when the task that some lanes run here gave it back
+  uint32_t slot = kNone;  // its time at the fork; then the time at which the task that some lanes run here left it
   bool occupied = false;  // at the fork
 };
 
@@ -54,7 +54,7 @@ struct Actor {  // a body on its way
   uint32_t caller = kNone;  // bodies that go on after it
   uint32_t spawner = kNone;
   uint32_t next = kNone;   // in a list of waiters
-  int64_t pending_ns = 0;  // delay of vertices that nobody asks for
+  int64_t pending_ns = 0;  // delay of vertices whose times are not asked for
   Hold hold = Hold::nothing;
   uint32_t held_by = kNone;
   bool occupied = false;     // its thread, at this place
@@ -69,7 +69,7 @@ struct Actor {  // a body on its way
 
 // A body that has forked goes no further than another one needs.
 struct Ahead {
-  Hold hold;  // what it would wait for
+  Hold hold;  // the reason why it would wait
   uint32_t held_by;
   const Value* wanted;  // null: its end
 };
@@ -79,21 +79,21 @@ class LaneCompiler {
   LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
                size_t runner_bytes_max);
 
-  // Not `possible` where a LaneRunner of it takes more than `runner_bytes_max`.
+  // Not `possible` if a LaneRunner for it takes more than `runner_bytes_max`.
   LaneProgram run();
 
  private:
   using Queued = std::pair<int64_t, uint32_t>;
   using Queue = std::priority_queue<Queued, std::vector<Queued>, std::greater<>>;
 
-  // What there is to compile (lanes_compile.cc).
+  // The input of the compiler (lanes_compile.cc).
   // Tasks that the same moves place are one class.
   void classify(std::span<const Move> moves);
   bool has(uint32_t task, uint8_t flag) const { return dag_.task_flags[task] & flag; }
   bool is_task(uint32_t body) const { return body < tasks_; }
   bool may_move(uint32_t task) const { return class_[task] != 0 && !program_.refused[class_[task]]; }
   bool may_coordinate(uint32_t body) const { return is_task(body) && continues_[class_[body]] && actors_[body].moves; }
-  // What the completion of `task` has to wait for; *cause: whether its time counts.
+  // The sources that the completion of `task` has to wait for; *cause: whether their time counts.
   void sources_of(uint32_t task, std::vector<uint32_t>& sources, bool* cause) const;
   bool has_sources(const Vertex& vertex) const;
   void count_readers();
@@ -114,11 +114,11 @@ class LaneCompiler {
   // Operations, and the times that others ask for.
   LaneOp& emit(LaneOpCode code, uint32_t body);
   LaneOp& emit(LaneOpCode code, uint32_t body, const Vertex& vertex);
-  // A vertex that takes time on its own thread only, emitted if somebody looks.
+  // A vertex that takes time on its own thread only; emitted if its time is asked for.
   LaneOp& timed(uint32_t body, const Vertex& vertex);
   // `op` makes `value` known. Nothing of `op` may be asked for afterwards.
   void write(Value& value, LaneOp& op, uint32_t body);
-  // A step that nobody looks at is a plain delay.
+  // A step whose time is not asked for is a plain delay.
   void drop_if_idle(const LaneOp& op, uint32_t body);
   void read(Value& value);
   void wake(Value& value);
@@ -133,16 +133,17 @@ class LaneCompiler {
   void leave_or_enter(uint32_t body, const Vertex& vertex);
   bool spawn(uint32_t body, const Vertex& vertex);
   void respond(uint32_t task);
-  // The latencies of a call or wait that the recording does not show are assumed.
+  // Marks the latencies of a call or wait that the recording does not show as assumed.
   void assume(LaneOp& op, const Vertex& vertex, int64_t label_ns, int64_t post_ns) const;
-  // Whether all that `vertex` depends on is known; if so, where the latest time of it is, or kNone.
+  // Whether all causes of `vertex` are known; if so, *slot is the slot of the latest, or kNone.
   bool causes_known(uint32_t body, const Vertex& vertex, uint32_t* slot);
   bool call(uint32_t body, const Vertex& vertex);
   void may_detach(uint32_t task, LaneOp& call);
   bool complete(uint32_t body, const Vertex& vertex);
-  // Whether the thread that has completed `task` has to see first whether it hosts what a coordinator does then.
+  // Whether the thread that has completed `task` first has to find out whether it hosts the next part of a coordinator.
   bool stand(uint32_t body, uint32_t task);
-  // The coordinator has spawned the very task that would host it, and some lanes ran that in its midst: those go on.
+  // The coordinator has spawned the very task that would host it, and some lanes ran that task inside the coordinator:
+  // those lanes go on.
   void return_inlined(uint32_t body);
   bool may_still_coordinate(uint32_t body) const;
   void let_host_go(uint32_t body, uint32_t task);
@@ -154,20 +155,20 @@ class LaneCompiler {
   // `after_ns` later; `completes`: its result is there before that.
   bool end_with(uint32_t body, int64_t after_ns, bool completes);
   void fill_end(uint32_t body, LaneOp& op);
-  // The body has ended: whoever it held goes on.
+  // The body has ended: the bodies that it held up go on.
   void leave(uint32_t body);
 
   // Circles (lanes_compile_relax.cc).
-  // Nothing can go on: bodies wait for each other in a circle, which is broken where that costs least. False: it cannot
-  // be.
+  // Nothing can go on: bodies wait for each other in a circle. Breaks it where that costs least; false if it cannot be
+  // broken.
   bool relax();
-  // The earliest body of those that only what lanes may do holds up.
+  // The earliest of the bodies that are held up only by what some lanes may do.
   uint32_t first_held();
   // The body that has to go on for `body` to; kNone: it is not known.
   uint32_t waits_for(uint32_t body);
   // `body`, or the one that has to call it first.
   uint32_t running(uint32_t body) const;
-  // Which body holds which vertex. Made when first needed.
+  // Which body contains which vertex. Made when first needed.
   void index_places();
   void free_spawner(uint32_t task);
   // A thread goes on, as far as `follower` needs, before the task that some lanes run on it has ended.
@@ -186,7 +187,7 @@ class LaneCompiler {
   void go_ahead(uint32_t body, uint32_t follower);
   bool far_enough(uint32_t body);
   const Value* wanted_by(uint32_t body) const;
-  // No lane that moves tasks of this class is exact; to the others, this one is like any other.
+  // No lane that moves tasks of this class is exact; in the other lanes, this body is like any other.
   bool refuse(uint32_t body);
 
   // Loops (lanes_compile_loops.cc).
@@ -211,7 +212,7 @@ class LaneCompiler {
   std::vector<uint32_t> sources_;
   int64_t window_ns_ = 1;
   Queue ready_;                                                  // by window
-  Queue held_;                                                   // bodies that what lanes may do holds up
+  Queue held_;                                                   // bodies held up by what some lanes may do
   std::vector<uint32_t> spawned_in_, called_in_, completed_in_;  // by task: bodies
   std::vector<uint32_t> woken_in_;                               // by link
   std::unordered_map<uint32_t, std::vector<Ahead>> ahead_;       // by body

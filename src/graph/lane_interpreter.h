@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kAll = -1;
 // A time that is not known yet: later than all others, whatever is added to it, and twice it is still a number.
 constexpr int64_t kUnknownMin = int64_t{5} << 59;
-// The same, with what it may turn out to be: a time less than 2^58 from 0.
+// The same, plus a guess of what it may turn out to be: a time less than 2^58 from 0.
 constexpr int64_t kGuess = int64_t{7} << 59;
 constexpr int64_t kGuessMin = kGuess - (int64_t{1} << 58);
 // A lane's time becomes known once; where it does not settle soon after, the lane is left to a Propagator.
@@ -43,7 +43,7 @@ void keep_block(PeakMemory& peaks, const LaneRow* rows, const Lanes& first_bucke
 
 void count_block(PeakMemory& peaks, const LaneRow* rows) {
   const Lanes zero = Lanes::all(0), max = Lanes::all(peaks.bucket_max);
-  // A register for what the loop below adds one by one: a lane's buckets follow the previous one's.
+  // A register for the sums that the loop below would add one by one: a lane's buckets follow the previous lane's.
   Lanes lane_begin;
   for (size_t lane = 0; lane < kLanes; ++lane)
     lane_begin.part[lane / Lanes::kLanesOfPart][lane % Lanes::kLanesOfPart] =
@@ -194,7 +194,7 @@ class Interpreter {
     if (op.flags & kFalls) fall(time);
   }
 
-  // When what waits for `cause` goes on.
+  // The time at which a vertex that waits for `cause` goes on.
   CONTRAFACT_LANE_INLINE static Lanes woken(const Op& op, const Lanes& ready, const Lanes& cause) {
     return select(cause > ready, cause + op.label_ns, ready + op.post_ns);
   }
@@ -330,7 +330,7 @@ class Interpreter {
     if (op.flags & kSlotFree) rise(hosted, later);
   }
 
-  // What a Propagator does where nothing else can go on: the coordinator leaves before the result is there; or the
+  // The step of a Propagator where nothing else can go on: the coordinator leaves before the result is there, or the
   // thread that would host it goes on.
   CONTRAFACT_LANE_INLINE Lanes guess_who_goes_first(const Op& op, const Lanes& ready, const Lanes& cause,
                                                     const Lanes& continued) {
@@ -444,7 +444,7 @@ class Interpreter {
   Lanes end_ = Lanes::all(kNever);
   Lanes occupied_ = Lanes::all(0), waiting_ = Lanes::all(0), response_ = Lanes::all(0);
   Lanes may_guess_ = Lanes::all(0);
-  uint32_t open_ = 0;  // loops: what was written since may be taken back
+  uint32_t open_ = 0;  // open loops: writes since their forks may be undone
 };
 
 template <typename Op>

@@ -1,6 +1,6 @@
-// What runs lane programs: the inner loops of LaneRunner and LanePeaks, compiled once for each kind of machine
-// (lane_machine_*.cc, all from lane_interpreter.h), and the memory that they work on. Plain pointers only: code that
-// several of those files had in common would be the linker's to choose, and might not run here.
+// Runs lane programs: the inner loops of LaneRunner and LanePeaks, compiled once for each kind of machine
+// (lane_machine_*.cc, all from lane_interpreter.h), and the memory that they work on. Plain pointers only: of code
+// common to several of those files, the linker would choose one copy, which might not run on this machine.
 //
 // Private to lanes_run.cc, lane_peaks.cc and lane_machine*.cc. A memory belongs to one thread.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace contrafact::graph {
 
-// What a LaneProgram and its LaneRunner lend.
+// The memory that a LaneProgram and its LaneRunner lend.
 struct LaneMemory {
   const LaneLoop* loops;
   const int64_t* begins;  // by thread
@@ -46,7 +46,7 @@ extern const LaneMachine kPlainLaneMachine;
 extern const LaneMachine kAvx2LaneMachine, kAvx512LaneMachine;
 #endif
 
-// Those that run here, the best one last.
+// The machines that run here, the best one last.
 std::vector<const LaneMachine*> lane_machines();
 const LaneMachine& lane_machine();
 

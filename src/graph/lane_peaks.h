@@ -1,12 +1,12 @@
-// The greatest number of threads in use at any time, in each of several lanes at once: what whatif/use_peaks.h finds
-// for one. Held for more than zero time: threads that hand over at one instant are not counted twice.
+// The greatest number of threads in use at any time, in each of several lanes at once. whatif/use_peaks.h does the same
+// for one run. Held for more than zero time: threads that hand over at one instant are not counted twice.
 //
 // Changes come in rows, one for each lane or none, roughly in the order of time. They are counted in buckets of time;
 // the counts at the buckets' borders are a lower bound of the peak. Only buckets that may rise above it are looked at
 // one change after the other, the most promising first.
 //
-// Rows are written in one place again and again, that stays in the cache, and kept as distances from where their block
-// begins: half as much goes to memory.
+// Rows are written to one buffer again and again, which stays in the cache. They are stored as distances from the begin
+// of their block, which halves the writes to memory.
 //
 // Not thread-safe; reuse one object, it keeps its memory: 64 bytes for a row (192 where changes that follow each other
 // are more than two seconds apart), and 8 for each bucket and lane.
@@ -26,10 +26,10 @@ struct alignas(64) LaneRow {
   int64_t lane[kLanes];
 };
 
-// What counting needs of a LanePeaks (lane_machine.h).
+// The parts of a LanePeaks that counting needs (lane_machine.h).
 struct PeakMemory {
   static constexpr size_t kChunk = 256;  // rows: 32 KiB, still in the cache when counted
-  static constexpr size_t kBlock = 64;   // rows: what is looked at together
+  static constexpr size_t kBlock = 64;   // rows that are looked at together
   static_assert(kChunk % kBlock == 0);
   // Rises in a bucket's lower half, falls in the upper; then the count before.
   static constexpr uint64_t kRise = 1, kFall = uint64_t{1} << 32;
@@ -65,10 +65,10 @@ class LanePeaks {
  public:
   explicit LanePeaks(size_t changes_max);
 
-  // The memory that it takes at most, but where changes are far apart.
+  // The most memory that it takes, unless changes are far apart.
   static size_t bytes(size_t changes_max);
 
-  // Forgets all changes. Those before or after the given times are found too, only later.
+  // Forgets all changes. Later changes before or after the given times are found, too, only more slowly.
   void begin(int64_t begin_ns, int64_t end_ns);
 
   static constexpr size_t kChunk = PeakMemory::kChunk;

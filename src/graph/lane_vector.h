@@ -19,7 +19,7 @@ inline constexpr size_t kRegisterBytes = 16;
 #endif
 
 using LanePart = int64_t __attribute__((vector_size(kRegisterBytes), may_alias));
-// What a lane computes from a time that is not known may overflow, and is thrown away: sums wrap around.
+// A lane's result from an unknown time may overflow, and is discarded: sums wrap around.
 using WrappingPart = uint64_t __attribute__((vector_size(kRegisterBytes), may_alias));
 
 // Comparisons give -1 in the lanes where they hold.

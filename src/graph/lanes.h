@@ -1,22 +1,22 @@
-// Many variants of one run propagated together, each in a lane of a vector: what propagate.h computes one after the
+// Many variants of one run propagated together, each in a lane of a vector. propagate.h computes the same one after the
 // other.
 //
 // A variant is a set of *moves*: tasks that run elsewhere than recorded. All moves that a search may make are compiled
-// once into a program: the DAG's vertices in one order that suits every variant, since a task comes after its spawn and
-// after its worker is free for it, and before either goes on. What no move changes and nobody asks for becomes plain
-// delay. Running the program is one pass over it, without queues: the greatest of each vertex's causes, and for each
-// lane a mask that says which moves it makes.
+// once into a program: the DAG's vertices in one order that suits every variant. In it, a task comes after its spawn
+// and after its worker is free for it, and before either goes on. Vertices that no move changes and whose times are not
+// asked for become plain delay. Running the program is one pass over it, without queues: the greatest of each vertex's
+// causes, and for each lane a mask that says which moves it makes.
 //
 // Where variants need orders that contradict each other, a thread forks: in the lanes that run a task there which comes
-// later in the order, the thread goes on before it is known when. At the join it is known, and what lies between runs
-// again, until nothing changes. A time that is not known yet is later than all others, and so is whatever it enters:
-// what is known is final, and a loop runs once more than tasks in it hold each other up.
+// later in the order, the thread goes on before its time is known. At the join the time is known, and the operations
+// between fork and join run again, until nothing changes. An unknown time is later than all others, and so is every
+// result computed from it. Hence known times are final, and a loop runs once more than tasks in it hold each other up.
 //
 // Times are exactly Propagator's. Some variants have no place in the common order, or need what only a Propagator does
 // (tasks that leave their worker's order, stages that no recorded thread can run, tasks that run where they are waited
-// for): their lanes say so by `exact` = false, and are to be propagated one by one. A task that some lanes run at its
-// wait would come after all that its spawner does before, and in the others before what waits for its worker: wherever
-// something of that is waited for first, the orders contradict each other.
+// for): their lanes say so by `exact` = false, and are to be propagated one by one. Example: a task that some lanes run
+// at its wait would have to come after all earlier work of its spawner, and in the other lanes before the work that
+// waits for its worker. Wherever some of that work is waited for first, these orders contradict each other.
 //
 // A LaneProgram is immutable and may be shared between threads; a LaneRunner belongs to one. Deterministic.
 #pragma once
@@ -53,8 +53,8 @@ enum class LaneOpCode : uint8_t {
   next_cause,
   complete,  // with causes
   response,  // adds up an outermost task's time
-  fork,      // a thread goes on before it is known when, in the lanes that a task of `moves` holds up
-  join,      // now it is known: the lanes that were wrong about it go back to the fork
+  fork,      // a thread goes on before its time is known, in the lanes that a task of `moves` holds up
+  join,      // now the time is known: the lanes that were wrong about it go back to the fork
 };
 
 // One operation. Slots hold one time for each lane.
@@ -63,12 +63,12 @@ struct BasicLaneOp {
   static constexpr Slot kNone = std::numeric_limits<Slot>::max();
   LaneOpCode code;
   uint8_t unused = 0;
-  uint16_t flags = 0;       // of LaneFlag
+  uint16_t flags = 0;       // LaneFlag
   uint16_t moves = 0;       // class of the task called or ended
   uint16_t host_moves = 0;  // class of the body that this is part of
   Slot now = 0;             // slot: time of the thread
   Slot cause = 0;           // slot; of a thread that begins: its number
-  Slot result = 0;          // slot: what others wait for
+  Slot result = 0;          // slot: the time that others wait for
   Slot callee = 0;          // slot: time of the task called, or of the thread that hosts what follows
   Slot spawner = 0;         // slot: time of the thread that spawned
   Slot host = 0;            // slot of hosts
@@ -99,8 +99,8 @@ enum LaneFlag : uint16_t {
   kCoordinatedOnly = 16384,  // a fork or join: only in the lanes that make the tasks of `moves` coordinators
 };
 
-// What lies between a fork and its join, and may be run again. Loops that may need at the same time what
-// they saved have places of their own for it.
+// The operations between a fork and its join, which may run again. Loops that may need their saved slots at the same
+// time have places of their own.
 struct LaneLoop {
   uint32_t fork = 0, join = 0;              // operations
   uint32_t place = 0;                       // in LaneProgram::loop_places
@@ -108,22 +108,22 @@ struct LaneLoop {
   uint32_t hosts_begin = 0, hosts_end = 0;  // in LaneProgram::loop_hosts
 };
 
-// Where a loop saves what its operations write. Many loops use one place, one after the other: the memory of a
-// runner grows with their number only where each overlaps the next.
+// The place where a loop saves the slots that its operations write. Many loops use one place, one after the other: the
+// memory of a runner grows with their number only where each overlaps the next.
 struct LanePlace {
   uint32_t slots = 0, hosts = 0;              // the most that one of its loops saves
-  uint32_t slots_begin = 0, hosts_begin = 0;  // what the places before it hold
+  uint32_t slots_begin = 0, hosts_begin = 0;  // sums over the places before it
 };
 
 struct LaneProgram {
-  // A pass reads all operations from memory, and what is read takes longer than what is done with it: one of the two is
-  // empty (lanes_narrow.cc).
+  // A pass reads all operations from memory, and reading takes longer than computing. So operations are narrow where
+  // they fit, and one of the two columns is empty (lanes_narrow.cc).
   base::Column<LaneOp> ops;
   base::Column<NarrowLaneOp> narrow_ops;
   std::vector<int64_t> begins;  // by thread
   uint32_t slots = 0, hosts = 0;
   std::vector<LaneLoop> loops;                   // by number: `result` of their forks and joins
-  std::vector<uint32_t> loop_slots, loop_hosts;  // that a loop's operations write
+  std::vector<uint32_t> loop_slots, loop_hosts;  // those that a loop's operations write
   std::vector<LanePlace> loop_places;
   size_t moves = 0;
   std::vector<std::vector<uint32_t>> class_moves;  // by class of tasks: the moves that place them; none in class 0
@@ -176,7 +176,7 @@ class LaneRunner {
   explicit LaneRunner(const LaneProgram& program);
   LaneRunner(const LaneProgram& program, const LaneMachine& machine);  // as LaneRunner, on a lesser machine
 
-  // The memory that one takes.
+  // The memory that one LaneRunner takes.
   static size_t bytes(const LaneProgram& program);
 
   // REQUIRES: at most kLanes sets, each of positions of moves that do not place one task in two ways; program.possible.
@@ -195,7 +195,7 @@ class LaneRunner {
   std::vector<LaneRow> inlined_, continued_;        // by class: -1 in the lanes that place its tasks so
   std::vector<uint8_t> any_moved_, any_continued_;  // by class
   std::vector<LaneRow> predicted_;                  // by loop: when the thread goes on
-  std::vector<LaneRow> guessed_;                    // by loop: the lanes that guess it, since nothing settles it
+  std::vector<LaneRow> guessed_;                    // by loop: the lanes that guess it, because nothing settles it
   uint64_t again_ = 0;                              // operations that ran again
   std::vector<uint32_t> turns_;                     // by loop: how often it ran again
   std::vector<LaneSaved> saved_;                    // by place

@@ -1,6 +1,6 @@
 // The addresses that the sections of one lock touch, cut into cells: each set of ranges covers a cell wholly or not.
-// Immutable once built. What is held grows with the different chunks of the sets' ranges (model/access_ranges.h), not
-// with the sets: of each range which cells it covers. Cost: a sort of the ends of these ranges.
+// Immutable once built. It stores which cells each range covers, so its memory grows with the different chunks of the
+// sets' ranges (model/access_ranges.h), not with the sets. Cost: a sort of the ends of these ranges.
 #pragma once
 
 #include <cstdint>
@@ -86,9 +86,9 @@ class LockCells {
   // REQUIRES: `set` is one of those given to make().
   Uses of(uint32_t set) const;
   std::span<const uint32_t> sets() const { return sets_; }
-  // Some set does more than read it: without that there is nothing to keep in order.
+  // True if some set does more than read it. Otherwise its accesses need no order.
   bool is_ordered(uint32_t cell) const { return is_ordered_[cell]; }
-  // Where cell begins.
+  // The first address of the cell.
   uint64_t address(uint32_t cell) const { return addresses_[cell]; }
   uint64_t end_address(uint32_t cell) const { return addresses_[cell + 1]; }
 
@@ -106,7 +106,7 @@ class LockCells {
   uint64_t use_count_ = 0;
 };
 
-// This bounds the time, not the memory: who looks at all sections of a lock visits as many cells, some 2 ns for each.
+// This bounds the time, not the memory: a pass over all sections of a lock visits as many cells, about 2 ns for each.
 inline constexpr uint64_t kCellUsesMax = uint64_t{1} << 30;
 
 }  // namespace contrafact::graph

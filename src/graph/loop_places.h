@@ -1,4 +1,4 @@
-// The places in which the loops of a lane program save what they write. Private to lanes_compile*.cc.
+// The places in which the loops of a lane program save the slots that they write. Private to lanes_compile*.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace contrafact::graph {
 
-// Slots that nobody reads any more are used again: few are ever alive.
+// Slots that are never read again are reused: few are ever alive.
 class SlotPool {
  public:
   uint32_t take() {
@@ -27,9 +27,9 @@ class SlotPool {
   uint32_t count_ = 0;
 };
 
-// Which place each loop has. A loop keeps it while it may run again from its fork: until its join, and longer where a
-// loop that opened inside of it closes later, for that one running again runs this one's join again. Loops open and
-// close in the order of the operations.
+// Which place each loop has. A loop keeps its place while it may run again from its fork: until its join, and longer if
+// a loop that opened inside of it closes later, because another run of the inner loop runs the outer loop's join again.
+// Loops open and close in the order of the operations.
 class PlaceKeeper {
  public:
   uint32_t open(uint32_t loop) {
@@ -41,7 +41,7 @@ class PlaceKeeper {
   void close(uint32_t loop) {
     auto at = held_.find(loop);
     at->second.latest_inside = latest_;
-    // Those before it may have waited for it alone.
+    // The ones before may have waited only for this one.
     while (is_free(at)) {
       places_.give_back(at->second.place);
       at = held_.erase(at);

@@ -1,4 +1,4 @@
-// In the place of the number of a vertex, body, task, event or section: there is none.
+// Stands for "none" where a number of a vertex, body, task, event or section is expected.
 #pragma once
 
 #include <cstdint>

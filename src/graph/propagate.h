@@ -4,8 +4,8 @@
 //
 // Fixed assignment, as in the paper: a task that stays on its worker keeps its worker, and workers keep the order of
 // their tasks; a worker sleeps until its next task is spawned, which is equation 4. Where a moved task makes the
-// recorded order impossible (the worker's next task is spawned only after one that stood behind it in the queue has
-// run), the worker takes the one that is there, as a queue would; `reordered` counts these.
+// recorded order impossible (the worker's next task is spawned only after a task behind it in the queue has run), the
+// worker takes the task that is there, as a queue would; `reordered` counts these cases.
 //
 // A Propagator is reusable and not thread-safe: make one for each thread of the caller. Deterministic.
 #pragma once
@@ -27,7 +27,7 @@ enum class Placement : uint8_t {
   own_thread,    // as recorded
   at_spawn,      // on the spawning thread, at the spawn (equations 1 and 2)
   continuation,  // the same until its first wait; then each part runs where and when the task waited for completes
-  at_wait,       // on the thread that waits for it, at the first wait: nobody hands it out
+  at_wait,       // on the thread that waits for it, at the first wait: it is not handed out
 };
 
 // What a thread is doing, for the counts.
@@ -38,7 +38,7 @@ struct UseChange {
   int64_t packed;  // time_ns * 16 + from * 4 + to
 
   static UseChange at(int64_t time_ns, Use from, Use to) {
-    // kUnborn does not fit: what is before everything stays so.
+    // kUnborn does not fit: a time before everything stays before everything.
     const int64_t shifted = base::multiply_saturated(time_ns, 16) & ~int64_t{15};
     return {shifted | static_cast<int64_t>(from) * 4 | static_cast<int64_t>(to)};
   }
@@ -53,7 +53,7 @@ struct Stuck {
   TaskId waits_for;  // none: for a wake-up
 };
 
-// The order in which one thread runs vertices: what restore.h needs.
+// The order in which one thread runs vertices, for restore.h.
 struct Step {
   enum class Kind : uint8_t {
     vertex,        // at `time_ns`, asked for at `ready_ns`
@@ -73,7 +73,7 @@ struct PropagateOptions {
   const Latencies* latencies = nullptr;  // null: the typical ones
   bool changes = false;                  // fill `changes`
   bool steps = false;                    // fill `steps`
-  uint64_t visits_max = UINT64_MAX;      // give up when finding an order that is possible has taken more
+  uint64_t visits_max = UINT64_MAX;      // gives up when finding a possible order has taken more
 };
 
 struct Propagated {
@@ -81,8 +81,8 @@ struct Propagated {
   int64_t active_ns = 0;    // summed over threads
   int64_t waiting_ns = 0;
   uint32_t reordered = 0;
-  uint32_t detached = 0;  // continuations and joins that no thread of the recording could host
-  bool assumes = false;   // latencies that TraceDag::low and high have otherwise
+  uint32_t detached = 0;  // continuations and joins that no recorded thread could host
+  bool assumes = false;   // true if it uses latencies that differ in TraceDag::low and high
   uint64_t visits = 0;    // the work done: vertices run, and a sixteenth of those looked at in queues
   bool gave_up = false;   // options.visits_max was reached: nothing else holds
   std::vector<Stuck> stuck;
@@ -98,7 +98,7 @@ class Propagator {
   // that have one (model::Asker::spawner). The result is valid until the next run.
   const Propagated& run(std::span<const Placement> placements, const PropagateOptions& options = {});
 
-  // The latest run's, for who needs no more of the propagator, which is to be destroyed.
+  // The latest run's result, for a caller that then destroys the propagator.
   Propagated take_result() && { return std::move(result_); }
 
   // Of the latest run; kNever if it did not happen.
@@ -124,7 +124,7 @@ class Propagator {
     uint32_t detached_vertex = UINT32_MAX;  // a call or completion to begin with
     Wait wait = Wait::nothing;
     uint32_t wait_id = 0;
-    uint32_t next = UINT32_MAX;  // in the list of those that wait for the same
+    uint32_t next = UINT32_MAX;  // in the list of strands that wait for the same thing
     bool soft = false;           // may be released when nothing else can go on
     bool released = false;
     bool finished = false;
@@ -179,7 +179,7 @@ class Propagator {
     return any_continuation_ && body < placements_.size() && placements_[body] == Placement::continuation;
   }
   bool runs_at_wait(uint32_t task) const { return !placements_.empty() && placements_[task] == Placement::at_wait; }
-  // By the thread that handed it out, where it is spawned or where it is waited for.
+  // True if it runs on the thread that handed it out, where it is spawned or where it is waited for.
   bool called(uint32_t body) const {
     return body < placements_.size() &&
            (placements_[body] == Placement::at_spawn || placements_[body] == Placement::at_wait);

@@ -1,10 +1,11 @@
 // From the trace-DAG back to a trace: every event at its new time, on the thread that now runs it.
 // Pure; linear in the events.
 //
-// Events between two vertices keep their distance to the vertex before them, or, after a sleep, to the one behind. What
-// changes with the program: the spawn of a task that runs at its spawn goes, and so do the waits of a coordinator; each
-// part of it after the first is a stage (a new task) that depends on what it waited for. A worker's last sleep ends as
-// long before the run's end as it did. Times of the kernel and of pauses say nothing about a variant: they go too.
+// Events between two vertices keep their distance to the vertex before them, or, after a sleep, to the one behind.
+// Three things change with the program: the spawn of a task that runs at its spawn is dropped; so are the waits of a
+// coordinator; and each part of a coordinator after the first is a stage (a new task) that depends on the task waited
+// for. A worker's last sleep ends as long before the run's end as in the recording. Times of the kernel and of pauses
+// say nothing about a variant, and are dropped, too.
 #pragma once
 
 #include <span>

@@ -5,11 +5,11 @@
 // those of the last one:
 //   reads        it read, or wrote what was there already (a silent write), or wrote by atomic additions alone, which
 //                need no lock of their own
-//   adds         it changed the value by additions and subtractions, and nobody used the old value
+//   adds         it changed the value by additions and subtractions, and no code used the old value
 //   sets_bits    the same by *or*
 //   clears_bits  the same by *and*
 //   writes       anything else
-// So intersections may be there and still be benign: silent writes against reads, additions against additions.
+// So an intersection may be benign: silent writes against reads, additions against additions.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class PairKind : uint8_t {
   disjoint_write,  // unnecessary: no byte that one writes is touched by the other
   benign,          // unnecessary: the bytes in common are written silently, or commutatively by both
   conflict,        // necessary
-  unknown,         // what the two did is not known completely, and what is known does not conflict
+  unknown,         // the accesses of the two are not known completely, and the known ones do not conflict
 };
 inline constexpr size_t kPairKinds = 6;
 

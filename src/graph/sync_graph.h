@@ -1,13 +1,13 @@
 // The trace-DAG of a native run: its vertices are the events by which threads wait for each other, thread edges chain a
-// thread's events, time edges go from what ended a wait to the end of it. The order of critical sections is not part of
-// it but comes as an argument (section_order.h), so that one graph serves any order.
+// thread's events; time edges go from the cause that ended a wait to the end of the wait. The order of critical
+// sections is not part of the graph. It is an argument (section_order.h), so that one graph serves any order.
 //
 // A vertex is at
 //     ready = previous vertex of the thread + delay_ns
 //     time  = cause > ready ? cause + way_ns, if it slept in the recording, else cause
 //                           : ready + way_ns, if it did not sleep, else ready
 // where `cause` is the latest of its causes (a release, a signal, the others' arrival at a barrier, the end of a
-// thread), and way_ns what passed from there until it went on. A wait whose cause is not known keeps its length.
+// thread), and way_ns the time from there until the thread went on. A wait whose cause is not known keeps its length.
 //
 // Immutable once built, safe to read from any number of threads; the trace must outlive it. Cost: linear in the events
 // but for one sort by time; a propagation and the critical path are linear in vertices and edges.
@@ -38,7 +38,7 @@ struct SyncGraph {
   const model::Trace* trace = nullptr;
   std::vector<SyncVertex> vertices;
   std::vector<uint32_t> cause_begin, causes;  // by vertex: the causes that are no releases of locks
-  std::vector<uint32_t> release_vertex;       // by section; kNoVertex: it is not given up
+  std::vector<uint32_t> release_vertex;       // by section; kNoVertex: it is not released
   std::vector<uint32_t> last_vertex;          // of each thread; kNoVertex: it has no events
   std::vector<bool> counts;                   // by thread: the run is not over before it has ended
   int64_t begin_ns = 0;
@@ -54,20 +54,20 @@ SyncGraph build_sync_graph(const model::Facts& facts, const SectionOrder& record
 // it is the recorded duration exactly, as far as clocks of different cores agree.
 int64_t propagate(const SyncGraph& graph, const SectionOrder& order);
 
-// What the run's end waited for, from its beginning: each part ends where the next one begins. A stretch of one
-// thread is one part.
+// A part of the critical path, the chain that the run's end waited for. Each part ends where the next one begins. A
+// stretch of one thread is one part.
 struct PathPart {
   model::ThreadId thread;
   int64_t begin_ns;
   int64_t end_ns;
   uint32_t handed = UINT32_MAX;  // the section that was waited for: from the release to the acquisition, on no thread
-  bool woken = false;            // the way from another cause to the end of the wait, on no thread
+  bool woken = false;            // the part goes from another cause to the end of the wait, on no thread
 };
 
-// The chain of thread edges and of causes of waits that ends last: the critical path, in order. `recorded` as above.
-// Where several threads end last at the same time it ends with the first of them; of causes of the same time it takes
-// the one that is first among the vertices: the events of one instant are in the order of threads, but what ends waits
-// comes before their ends.
+// The chain of thread edges and of causes of waits that ends last: the critical path, in order. `recorded` as above. If
+// several threads end last at the same time, the path ends with the first of them. Of several causes at the same time,
+// it takes the one that is first among the vertices: the events of one instant are in the order of threads, but causes
+// come before the ends of the waits.
 std::vector<PathPart> critical_path(const SyncGraph& graph, const SectionOrder& recorded);
 
 }  // namespace contrafact::graph

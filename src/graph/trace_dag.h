@@ -1,8 +1,8 @@
 // The trace-DAG (Rehype, section 4.2): a trace whose times are relative, so that parts of it can move.
 //
-// Vertices are the synchronisation events only; the function events between two of them ride along and get their place
-// back in restore.h. Vertices are stored by *body*: what one task (or one thread, outside its tasks) does, in order.
-// The thread edges are the order inside a body, and the order of the bodies that a thread calls. Moving a task
+// Vertices are the synchronisation events only; the function events between two of them are left out, and restore.h
+// puts them back. Vertices are stored by *body*: the vertices of one task (or of one thread, outside its tasks), in
+// order. The thread edges are the order inside a body, and the order of the bodies that a thread calls. Moving a task
 // (equations 1 and 2) is calling its body elsewhere: nothing is copied, so any number of variants share one DAG.
 //
 // A vertex with a cause (a time edge from another thread) is at
@@ -14,7 +14,7 @@
 // Rehype gives time edges the label 0. Ours carry the recorded hand-off latency, so that an unchanged DAG has the
 // recorded times exactly; clocks of different cores may differ, so label_ns may be negative, and order comes from the
 // edges, never from times. A latency that the recording does not show (the thread did not sleep there, but does in a
-// variant; or the other way round) is assumed: `assumed_*` points at the typical one of its kind in `Latencies`.
+// variant; or the other way round) is assumed: `assumed_*` points at the typical latency of its kind in `Latencies`.
 //
 // Immutable once built; safe to read from any number of threads.
 // Invariants, checked by verify():
@@ -89,7 +89,7 @@ struct Latencies {
   std::vector<int64_t> call_label_ns, call_post_ns;  // by pool; the last one for tasks of no pool
 };
 
-// What propagation has to know of a task, in one byte.
+// What propagation has to know about a task, in one byte.
 enum TaskFlag : uint8_t {
   kHasSpawn = 1,
   kHasComplete = 2,  // a completion of its own; otherwise it completes at its end
@@ -108,13 +108,13 @@ struct TraceDag {
   std::vector<Root> roots;                 // by thread
   std::vector<model::ThreadUse> uses;      // by thread
   std::vector<uint8_t> task_flags;         // of TaskFlag
-  std::vector<int64_t> spawn_cost_ns;      // by task: what handing it out cost its spawner, gone if it is inlined,
-  std::vector<int64_t> answer_cost_ns;     // and what waking those who waited for it cost before its end
-  std::vector<model::Asker> askers;        // by task: who waits for it
+  std::vector<int64_t> spawn_cost_ns;      // by task: its spawner's cost of handing it out, gone if it is inlined,
+  std::vector<int64_t> answer_cost_ns;     // and the cost, before its end, of waking the threads that waited for it
+  std::vector<model::Asker> askers;        // by task: which thread waits for it
   std::vector<uint32_t> dependency_begin;  // by task, one more: range in trace->dependencies
   uint32_t link_count = 0;
   Latencies typical, low, high;  // median, 5th and 95th percentile
-  int64_t probe_cost_ns = 0;     // what recording one event cost, from the fact "probe.cost_ns"
+  int64_t probe_cost_ns = 0;     // cost of recording one event, from the fact "probe.cost_ns"
 
   size_t task_count() const { return trace->tasks.size(); }
   const Body& body_of(TaskId task) const { return bodies[task.index()]; }

@@ -1,6 +1,6 @@
-// How inline-at-wait is written in Java: what stands in place of the call that hands a task out, and what is put in
-// front of the call that waits for it. Whoever waits gets the result, and a failure, as before. Both compile as they
-// are where `future` is the program's own name for the task's future.
+// How inline-at-wait is written in Java: the expression that replaces the call that hands a task out, and the statement
+// in front of the call that waits for it. The waiting thread gets the result, or a failure, as before. Both compile as
+// they are where `future` is the program's own name for the task's future.
 #pragma once
 
 #include <compare>

@@ -1,6 +1,6 @@
-// The expression that does what a coordinator task does without waiting, from its recorded schedule: of
+// The expression that does a coordinator task's work without waiting, from its recorded schedule: an expression of
 // CompletableFutures, or for a RecursiveTask and its like the statements of a CountedCompleter. It compiles as it is
-// where `executor` is the executor; comments name the program's lines that belong into it.
+// where `executor` is the executor; comments name the program's lines that belong there.
 //
 // Sub-tasks that are all spawned before the coordinator first waits are combined (thenCombine for two, allOf for more);
 // a sub-task that it spawns after a wait needs that wait's result, so it is composed after it (thenCompose).
@@ -19,8 +19,8 @@ namespace contrafact::improve {
 // number.
 std::string combinator_expression(const graph::TraceDag& dag, model::TaskId coordinator);
 
-// Those of many tasks, each with the number of tasks that it stands for. Tasks that wait at the same places for tasks
-// of the same places are written once: a fork-join program has hundreds of thousands of them.
+// The expressions of many tasks, each with the number of tasks that it stands for. Tasks that wait at the same places
+// for tasks of the same places have one expression: a fork-join program has hundreds of thousands of such tasks.
 std::map<std::string, uint64_t> combinator_expressions(const graph::TraceDag& dag,
                                                        std::span<const model::TaskId> coordinators);
 

@@ -1,4 +1,4 @@
-// How much work it is to make an improvement in the source, as far as its kind tells.
+// How much work it is to make an improvement in the source, as far as its kind determines it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace contrafact::improve {
 
 enum class Effort : uint8_t { setting, one_line, one_function, redesign, hardware };
 
-// In words, as a table has room for.
+// In words, short enough for a table.
 constexpr std::string_view name_of(Effort effort) {
   switch (effort) {
     case Effort::setting:

@@ -1,4 +1,4 @@
-// Kind: an optimisation with all that belongs to it. src/improve/kinds has one file for each, which alone says
+// Kind: an optimisation with all that belongs to it. src/improve/kinds has one file for each kind. Only that file says
 //
 //   its name, and what it does to a variant, or why it cannot     whatif::Optimisation
 //   how much work it is, and its words                            Kind
@@ -18,14 +18,14 @@ namespace contrafact::improve {
 
 class Kind : public whatif::Optimisation {
  public:
-  // To make the candidate in the source.
+  // The work of making the candidate in the source.
   virtual Effort effort(const Candidate& /*candidate*/) const { return effort_; }
-  // Finer: of two improvements as good as each other, that of fewer steps is the simpler change.
+  // Finer than the effort: of two equally good improvements, the one with fewer steps is the simpler change.
   int steps() const { return steps_; }
 
-  // What the candidate is called in a table: "split-lock into 4".
+  // The candidate's name in a table: "split-lock into 4".
   virtual std::string title(const Candidate& /*candidate*/) const { return std::string(name()); }
-  // What a title says besides the name, for the table's legend: "(into how many)"; empty: nothing.
+  // The part of a title beyond the name, for the table's legend: "(into how many)"; empty: none.
   virtual std::string_view legend() const { return ""; }
 
  protected:

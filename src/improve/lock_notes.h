@@ -1,4 +1,5 @@
-// What to know of an improvement of locks before making it, in words: what its table row has no room for. Pure.
+// What a person should know about an improvement of locks before making it, in words: facts for which its table row has
+// no room. Pure.
 #pragma once
 
 #include <string>

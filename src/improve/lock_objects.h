@@ -1,10 +1,11 @@
 // The objects that one lock guards, where each critical section touches one or two of them: accounts, nodes of a graph,
-// shelves. Each may have a lock of its own then; who touches two takes both, in one order for all.
+// shelves. Then each object may have a lock of its own. A section that touches two objects takes both locks, in one
+// order for all.
 //
-// An object is a cell that sections touch, and those that nearly all of the sections that touch them touch with it:
-// whoever holds its lock excludes all others that touch these. The cells that most sections change are looked at first.
-// A cell that moves between objects, as an element between lists, belongs to the object that contains it at that time:
-// of any two sections that touch it one after the other, both touch one object.
+// An object is a cell together with its companions: nearly all sections that touch a companion touch the first cell,
+// too. A thread that holds the object's lock excludes all others that touch these cells. The cells that most sections
+// change are looked at first. A cell that moves between objects, as an element between lists, belongs to the object
+// that contains it at that time: any two consecutive sections that touch it both touch one object.
 //
 // A cell that many sections read and few change, such as the buckets of a table, is no object. Its readers hold at
 // least one lock, and a section that changes it takes all locks. So does a section that touches more than two objects.
@@ -25,15 +26,15 @@ struct LockObjects {
     uint32_t object;  // from 0 on, by address
     uint32_t second;  // another one; the same: none; kAll: the section takes all of them
   };
-  std::vector<Placed> placed;  // by section; where there are none, but would be without the shared bytes: of those
-  uint32_t count = 0;          // of objects; 0: nothing is gained by telling them apart
+  std::vector<Placed> placed;  // by section; if there are objects only without the shared bytes: of those
+  uint32_t count = 0;          // of objects; 0: to separate them gains nothing
   uint64_t taking_two = 0, taking_all = 0;
   bool moves = false;  // something moves between objects
   // Where count is 0: bytes that nearly all sections touch, as a counter, and how many objects there would be without.
   uint64_t shared_bytes = 0;
-  bool shares_kernel_state = false;  // nearly all touch the same of it, which is no memory
+  bool shares_kernel_state = false;  // nearly all touch the same kernel state, which is no memory
   uint32_t count_without = 0;
-  // Likewise: there may be objects, but the sections touch too many places to look for them.
+  // Where count is 0: there may be objects, but the sections touch too many places to look for them.
   bool too_many_uses = false;
 };
 

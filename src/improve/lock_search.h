@@ -1,4 +1,5 @@
-// What the kinds of changes of critical sections look at, one group of locks at a time, and what they find there.
+// The search for changes of critical sections: the kinds look at one group of locks at a time, and add the candidates
+// that they find.
 #pragma once
 
 #include "improve/lock_uses.h"
@@ -9,17 +10,17 @@ class LockSearch : public LockUses {
  public:
   explicit LockSearch(const analysis::SectionFacts& facts) : LockUses(facts) {}
 
-  // From here on these are searched. REQUIRES: one of groups().
+  // Starts the search of these locks. REQUIRES: one of groups().
   void begin(std::vector<model::LockId> locks) {
     locks_ = std::move(locks);
     look_at(locks_);
   }
-  // Gives the memory of what was looked at back.
+  // Frees the memory of the group.
   void end() { forget(locks_); }
   const std::vector<model::LockId>& locks() const { return locks_; }
 
   void add(Candidate made) { found_.candidates.push_back(std::move(made)); }
-  // Says once why there is no candidate of this kind at a lock; of one that nobody waited for nobody asks.
+  // Records once why there is no candidate of this kind at a lock; nothing for a lock that no thread waited for.
   void refuse(const whatif::Optimisation* optimisation, model::LockId lock, std::string_view reason) {
     if (!this->lock(lock).waited) return;
     const auto is_same = [&](const Ineligible& known) {

@@ -1,4 +1,4 @@
-// Locks that guard parts of their data that no section ties together: each part may have a lock of its own.
+// Locks whose data has parts that no section touches together: each part may have a lock of its own.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What the critical sections of each lock do to what it guards: which bytes are contested, and which sections could do
-// without exclusion (lock_candidates.h says what that means). Every kind of candidate starts from it.
+// What the critical sections of each lock do to the data that the lock guards: which bytes are contested, and which
+// sections need no exclusion (lock_candidates.h defines both). Every kind of candidate starts from it.
 //
 // One group of locks is looked at at a time. Not thread-safe.
 #pragma once
@@ -39,7 +39,7 @@ constexpr bool is_kernel_state(uint64_t address) {
   return address >> 63 != 0;
 }
 
-// What was written to a file before is made durable there (likewise). It may be made durable later, not earlier.
+// Stands for making a file's earlier writes durable (docs/format.md). That may happen later, but not earlier.
 constexpr bool is_made_durable(uint64_t address) {
   return address >> 56 == 0x8a;
 }
@@ -48,28 +48,28 @@ class LockUses {
  public:
   using SectionsOfSite = std::map<uint32_t, std::vector<uint32_t>>;
 
-  // What is known of one lock.
+  // What is known about one lock.
   struct Lock {
     uint32_t begin = 0, end = 0;  // its sections
-    bool waited = false;          // somebody waited for it
-    bool with_condition = false;  // it is given up while waiting at a condition
+    bool waited = false;          // a thread waited for it
+    bool with_condition = false;  // it is released while waiting at a condition
     uint64_t unknown = 0;
     std::optional<graph::LockCells> cells;
     std::vector<bool> shared;       // by cell: several threads use it
-    std::vector<bool> contested;    // likewise: and write it
-    std::vector<bool> guarded;      // likewise: or written, and all that touch it are sections of lone sites
-    std::vector<bool> settled;      // likewise: written by sections at the very beginning only
+    std::vector<bool> contested;    // by cell: several threads use it, and write it
+    std::vector<bool> guarded;      // by cell: or written, and all that touch it are sections of lone sites
+    std::vector<bool> settled;      // by cell: written by sections at the very beginning only
     std::vector<Passage> passages;  // likewise
-    std::vector<bool> inside;       // likewise: several threads use it, and a lock that they take inside guards it, too
+    std::vector<bool> inside;       // by cell: several threads use it, and a lock that they take inside guards it, too
   };
 
   explicit LockUses(const analysis::SectionFacts& facts);
 
-  // Locks whose sections the same code asks for, and one of which was waited for: it is the code that changes.
+  // Groups of locks that the same code asks for, at least one of which was waited for: a change is one of the code.
   std::vector<std::vector<model::LockId>> groups();
-  // From here on what is asked is about these locks. REQUIRES: one of groups().
+  // The questions that follow are about these locks. REQUIRES: one of groups().
   void look_at(const std::vector<model::LockId>& locks);
-  // Gives the memory of what was looked at back.
+  // Frees the memory for these locks.
   void forget(const std::vector<model::LockId>& locks);
 
   const analysis::SectionFacts& facts() const { return facts_; }
@@ -89,30 +89,31 @@ class LockUses {
   bool is_around_wait(uint32_t s) const { return follows_wait(s) || ends_in_wait(s); }
   // Whether a set, in use under the lock, touches a contested byte.
   bool is_contested(model::LockId id, uint32_t set) const;
-  // The same but for reading what was settled early: what is made at first use (a locale's tables) keeps no later
+  // The same, except that reads of settled data do not count: data made at first use (a locale's tables) keeps no later
   // reader within the lock.
   bool is_disputed(model::LockId id, uint32_t set) const;
-  // It makes durable what was written to a file before.
+  // It makes earlier writes to a file durable.
   bool makes_durable(uint32_t set) const {
     return std::ranges::any_of(facts_.sets.ranges_of(set),
                                [](const model::AccessRange& range) { return is_made_durable(range.begin); });
   }
-  // Of what is disputed in it: handed on if all of it is, or nothing is disputed; taken if some of it is.
+  // For the disputed cells of the set: handed_on if all of them are, or if there are none; taken if one of them is.
   Passage passage(model::LockId id, uint32_t set) const;
   bool is_guarded(uint32_t s) const;
   bool is_harmless(uint32_t s) const;
-  // It touches what a lock inside of it guards as well.
+  // It touches data that a lock inside of it guards, too.
   bool is_guarded_inside(uint32_t s) const;
   bool only_reads(uint32_t s) const;
-  // What it writes no other thread uses under the lock, as a local variable that lies in its caller's frame: of those
-  // that read the same, several may run at a time.
+  // No other thread uses, under the lock, the data that it writes, as a local variable in its caller's frame: several
+  // such sections that read the same data may run at a time.
   bool writes_only_its_own(uint32_t s) const;
   bool may_share(uint32_t s) const { return only_reads(s) || writes_only_its_own(s); }
   // One thread ran all of the site's sections.
   bool is_lone(uint32_t site) const { return lone_sites_.contains(site); }
   // The site's sections may share the lock, and some need it: of several threads, or writing nothing at all.
   bool is_reader(uint32_t site) const { return reader_sites_.contains(site); }
-  // Most sections of the lock only read, some of them what is written: where its parts lie depends on the data.
+  // Most sections of the lock only read, and some of them read written data: where the lock's parts lie depends on the
+  // data.
   bool is_mostly_read(const Lock& lock) const;
   // Why the lock's sections cannot be judged as a whole; empty: they can.
   std::string_view not_judged(model::LockId id, bool but_for_unknown = false) const;

@@ -1,4 +1,4 @@
-// What a task's execution path is told by: the methods that it enters, and where it spawns and waits.
+// The keys that identify a task's execution path: the methods that it enters, and where it spawns and waits.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace contrafact::improve {
 
 using PathKey = std::pair<whatif::PathCondition::Kind, uint32_t>;  // and the id of its method or context
 
-// The keys of every task of a trace: of what the task does itself, without the tasks that run inside it. Few tasks
-// differ in them: each set of keys is held once.
+// The keys of every task of a trace: keys of the task itself, without the tasks that run inside it. Few tasks differ in
+// them, so each set of keys is stored once.
 //
 // Made in one pass over the events, however deep tasks nest. Immutable: may be shared between threads.
 class PathKeyIndex {

@@ -12,15 +12,16 @@ class LockSearch;
 
 class SectionChange : public Kind {
  public:
-  // Looks for candidates at the locks that are searched, or says there why there are none.
+  // Looks for candidates at the locks that are searched, or adds the reason why there are none.
   virtual void find(LockSearch& search) const = 0;
-  // Among the kinds that look at a lock: of equally good candidates that of the earlier turn stays in front.
+  // The kind's turn among the kinds that look at a lock: of equally good candidates, the one of the earlier turn stays
+  // in front.
   int turn() const { return turn_; }
 
-  // What to know before making the candidate, one sentence each.
+  // What a person should know before making the candidate, one sentence each.
   virtual void add_notes(const model::Trace& /*trace*/, const Candidate& /*candidate*/,
                          std::vector<std::string>& /*notes*/) const {}
-  // Likewise how to make it, after what is said of all kinds.
+  // How to make it, one sentence each, after the directions for all kinds.
   virtual void add_directions(const Candidate& /*candidate*/, std::vector<std::string>& /*notes*/) const {}
 
  protected:

@@ -1,18 +1,18 @@
-// What needs no exclusion at the beginning, at the end and in the middle of a critical section.
+// The parts at the beginning, at the end and in the middle of a critical section that need no exclusion.
 #pragma once
 
 #include "improve/unseen_writes.h"
 
 namespace contrafact::improve {
 
-// What may move out of a section: in front of it, behind it, and from its middle.
+// The time that may move out of a section: in front of it, behind it, and from its middle.
 struct Movable {
   int64_t head_ns = 0, middle_ns = 0, tail_ns = 0;
   // Of SectionSets::cuts: the last one in or at the end of the beginning that moves, and the first one at the begin of
   // or in the end that moves. kNoCut: none is.
   uint32_t head_cut = model::SectionSets::kNoCut, tail_cut = model::SectionSets::kNoCut;
-  bool hands_on = false;       // some of the end is touched by others after a later section only
-  bool makes_durable = false;  // likewise it makes durable what was written before
+  bool hands_on = false;       // others touch some of the end's data, but only after a later section
+  bool makes_durable = false;  // the end makes earlier writes durable
   int64_t all_ns() const { return head_ns + middle_ns + tail_ns; }
 };
 
@@ -22,13 +22,13 @@ class SectionEnds {
   // lock. Both must last.
   SectionEnds(const LockUses& uses, const UnseenWrites& unseen) : uses_(uses), unseen_(unseen) {}
 
-  // `hands_on`: its end may move with what its thread hands on later.
+  // `hands_on`: the section's end may move although it touches data that its thread hands on later.
   Movable ends_and_middle(uint32_t s, bool hands_on) const;
-  // Whether what happens then, so long after the section's begin, may move: not what others touch, nor what lies
-  // between its first and last inner lock.
+  // Whether code that runs `since_ns` after the section's begin may move. It may not if it touches data that others
+  // touch, or if it lies between the section's first and last inner lock.
   bool may_move_at(uint32_t s, int64_t since_ns) const;
-  // Whether the sections of a site end with what their thread has alone until a later section hands it on. It is so for
-  // all of them or for none: of data that any section may touch at any time, some are handed on by chance.
+  // Whether the sections of a site end with data that only their thread uses until a later section hands it on. This
+  // holds for all of them or for none: of data that any section may touch at any time, some is handed on by chance.
   bool hands_on(const std::vector<uint32_t>& of_site) const;
 
  private:

@@ -1,13 +1,12 @@
-// What of a recorded stack the program's source holds. Which lines a library or the JDK went through on the way is
-// luck: ConcurrentHashMap.computeIfAbsent calls back from one line of its own where a bucket is empty, and from another
-// where it is not, and nobody can change the one and not the other. So stacks are of one place of the source if these
-// are equal:
+// Which recorded stacks are one place of the program's source. The lines of a library or of the JDK on the way are
+// chance: ConcurrentHashMap.computeIfAbsent calls back from one line where a bucket is empty, and from another where it
+// is not, and no change of the source affects only one of these. So stacks are of one place of the source if these are
+// equal:
 //
 //  - the program's frames, with their lines;
-//  - the methods, without lines, of what the innermost of them called. They tell apart what one line calls twice.
+//  - the methods, without lines, that the innermost of these frames called. They distinguish two calls in one line.
 //
-// What lies between two frames of the program does not count. A stack without a frame of the program is a place of its
-// own.
+// Frames between two frames of the program do not count. A stack without a frame of the program is a place of its own.
 //
 // Immutable after construction, which is linear in the contexts.
 #pragma once

@@ -1,10 +1,10 @@
 // Improvement specs: improvements as JSON, for people, for patch writers, and for applying them to another recording of
 // the same program. docs/improvement-spec.md documents the schema. One document may hold improvements of any kinds.
 //
-// Code is selected by what does not change between runs. Tasks: the frames of their spawn's dynamic context as text,
-// the body, and for a hoisted branch the conditions on their execution paths. Critical sections: the innermost frame of
-// where their lock is asked for; which sections that code has in another recording, and what they touch there, is found
-// out anew. Pools: their names.
+// Code is selected by properties that do not change between runs. Tasks: the frames of their spawn's dynamic context as
+// text, the body, and for a hoisted branch the conditions on their execution paths. Critical sections: the innermost
+// frame of the code that asks for their lock; the sections of that code in another recording, and the memory that they
+// touch there, are found anew. Pools: their names.
 #pragma once
 
 #include <span>
@@ -31,7 +31,7 @@ struct SpecTrace {
 
 struct SpecEntry {
   const Candidate& candidate;
-  std::string_view verdict = "";  // what to think of its gain in this recording; empty: not said
+  std::string_view verdict = "";  // the verdict on its gain in this recording; empty: not stated
 };
 
 // Indented JSON with one object for each improvement. Deterministic.
@@ -46,7 +46,8 @@ struct SpecText {
 };
 base::Result<std::vector<Candidate>> read_specs(const SpecTrace& in, std::span<const SpecText> specs);
 
-// The part of a spec that selects a candidate in another recording of the program, without what only people read.
+// The part of a spec that selects a candidate in another recording of the program, without the members that only people
+// read.
 std::string write_selection(const SpecTrace& in, const Candidate& candidate);
 // The candidate that each selection selects in this recording, one by one. An error for each that selects nothing.
 std::vector<base::Result<Candidate>> select_each(const SpecTrace& in, std::span<const std::string> selections);
@@ -54,7 +55,8 @@ std::vector<base::Result<Candidate>> select_each(const SpecTrace& in, std::span<
 std::string place_key(const SpecTrace& in, const Candidate& candidate);
 
 // Whether a spec of these improvements of tasks, written and read again, can be applied to the trace that they are of.
-// `applied`: that they can themselves is known, so only a spec that selects other tasks is estimated.
+// `applied`: the improvements themselves are known to be applicable, so only a spec that selects other tasks is
+// estimated.
 base::Status check_task_specs(const whatif::Estimator& estimator, std::span<const Candidate> candidates,
                               bool applied = false);
 
@@ -65,8 +67,8 @@ std::string frame_key(const model::Trace& trace, model::ContextId id);
 // File name of the program that was recorded, of a JVM its main class; empty if the trace does not say.
 std::string program_of(const model::Trace& trace);
 
-// What tells `branch` from the other tasks of its context: a condition, or several, that hold for all of `branch` and
-// for none of the others. Empty if their execution paths do not differ.
+// What distinguishes `branch` from the other tasks of its context: a condition, or several, that hold for all of
+// `branch` and for none of the others. Empty if their execution paths do not differ.
 std::vector<whatif::PathCondition> branch_conditions(const graph::TraceDag& dag,
                                                      const std::vector<model::TaskId>& branch,
                                                      const std::vector<model::TaskId>& others);

@@ -17,8 +17,8 @@ Json method_json(const model::Trace& trace, model::MethodId id);
 // Innermost frame first.
 Json frames_json(const model::Trace& trace, model::ContextId id);
 
-// Whose code a class is, by what this trace knows of it. A class that it has no method of counts as the program's: then
-// its lines count, too.
+// The owner of a class, as far as this trace knows it. A class without a method in the trace counts as the program's:
+// then its lines count, too.
 class ProgramClasses {
  public:
   explicit ProgramClasses(const model::Trace& trace) {

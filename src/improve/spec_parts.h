@@ -1,5 +1,5 @@
 // The parts of a spec's reader and writer: one for tasks, one for critical sections, one for pools and machines.
-// Private to this folder: whoever includes it pays for the JSON library's header.
+// Private to this folder: to include it costs the compile time of the JSON library's header.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ Json task_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 Json section_entry(const SpecTrace& in, const SpecEntry& entry);
 Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 
-// Selectors find what an entry of their kind names. They throw the JSON library's exceptions where a member has another
-// type than they ask for.
+// Selectors find the candidate that an entry of their kind names. They throw the JSON library's exceptions where a
+// member has another type than they ask for.
 class TaskSelector {
  public:
   explicit TaskSelector(const graph::TraceDag& dag);

@@ -1,5 +1,5 @@
-// The improvements of tasks worth estimating (Rehype, section 4.1): what each kind of change of tasks, a file of
-// kinds/, proposes for each set of tasks that one place of the program spawns. Sets that cannot be improved are listed
+// The improvements of tasks worth estimating (Rehype, section 4.1): the proposals of each kind of change of tasks (a
+// file of kinds/) for each set of tasks that one place of the program spawns. Sets that cannot be improved are listed
 // too, with the reason.
 //
 // Pure function; linear in the events (hashing), millions of tasks in seconds.

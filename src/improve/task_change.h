@@ -18,29 +18,29 @@ struct TaskSet;
 
 class TaskChange : public Kind {
  public:
-  // What to make of a set of tasks that one place hands out, or why nothing.
+  // Proposes changes of a set of tasks that one place hands out, or says why there is none.
   virtual void propose(const TaskSet& set, TaskProposals& proposals) const = 0;
-  // Adds to the candidate what only its selection in another recording needs; `all` are the trace's candidates. Returns
-  // why it cannot be named there; empty: it can.
+  // Adds to the candidate the members that only its selection in another recording needs; `all` are the trace's
+  // candidates. Returns why it cannot be named there; empty: it can.
   virtual std::string complete(std::span<const Candidate> /*all*/, const PathKeyIndex& /*paths*/,
                                Candidate& /*candidate*/) const {
     return "";
   }
 
-  // Members of a spec that are this kind's own: those that select tasks, and all of them.
+  // The members of a spec that only this kind has: those that select tasks, and all of them.
   virtual void write_selection(const whatif::Improvement& /*improvement*/, const SpecTrace& /*in*/,
                                nlohmann::ordered_json& /*json*/) const {}
   virtual void write_members(const whatif::Improvement& /*improvement*/, const SpecTrace& /*in*/,
                              nlohmann::ordered_json& /*json*/) const {}
-  // Leaves those of the improvement's tasks that the spec selects; at first they are all of their place.
+  // Keeps only the improvement's tasks that the spec selects; before, they are all tasks of their place.
   virtual base::Status narrow(const nlohmann::ordered_json& /*json*/, TaskSelector& /*rows*/,
                               whatif::Improvement& /*improvement*/) const {
     return {};
   }
 
-  // The body changes, whoever hands its tasks out.
+  // True if the body changes, wherever its tasks are handed out.
   virtual bool changes_body() const { return false; }
-  // A wait for a task that fails is told so as before.
+  // True if a wait for a task that fails gets the failure as before.
   virtual bool keeps_failures() const { return false; }
 
  protected:

@@ -1,4 +1,4 @@
-// What the kinds of changes of tasks look at, one set of tasks at a time, and what they propose.
+// The input of the kinds of changes of tasks, one set of tasks at a time, and their proposals.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace contrafact::improve {
 
-// What the events say of one task, beyond its row.
+// What the events say about one task, beyond its row.
 struct TaskFacts {
   model::TaskId spawner;  // the task that created or spawned it
   uint64_t path_hash = 0;
   bool waits_for_own = false;  // waits for a task that it spawned or created
   bool timed_out = false;      // some wait for it ended without its result
-  bool cancelled = false;      // by anybody, at any time
+  bool cancelled = false;      // by any thread, at any time
   bool missed = false;         // some wait for it ended because it was cancelled
 };
 
@@ -25,7 +25,7 @@ struct TaskSet {
   uint32_t number = 0;  // among all sets
   model::ContextId context;
   std::vector<model::TaskId> tasks;  // eligible ones
-  model::MethodId body;              // of the first task; `bodies_differ` says whether it is all's
+  model::MethodId body;              // of the first task; `bodies_differ` says whether all have it
   model::PoolId pool;
   bool bodies_differ = false;
   bool pools_differ = false;
@@ -51,7 +51,7 @@ class TaskProposals {
     for (const model::TaskId task : set.tasks) set_of_[task.index()] = set.number;
   }
   bool is_in(const TaskSet& set, model::TaskId task) const { return set_of_[task.index()] == set.number; }
-  // The method that all of them run; none if they differ.
+  // The method that all these tasks run; none if they differ.
   model::MethodId body_of(const std::vector<model::TaskId>& tasks) const;
 
   Candidate& propose(const Kind* kind, const TaskSet& set, std::vector<model::TaskId> tasks);
@@ -64,7 +64,7 @@ class TaskProposals {
   const CandidateOptions& options_;
   const std::vector<model::ResultWait>& waits_;
   const std::vector<analysis::ResultContract> contracts_;
-  std::vector<uint32_t> set_of_;  // by task: of those that are in one
+  std::vector<uint32_t> set_of_;  // by task, for tasks in a set
   Candidates result_;
 };
 

@@ -1,13 +1,13 @@
-// The ranges of a trace's access sets, each stretch of them held once: sections that walk the same list or the same
-// table touch nearly the same memory, so that what differs between their sets is little.
+// The ranges of a trace's access sets. A stretch of ranges that several sets share is stored once: sections that walk
+// the same list or the same table touch nearly the same memory, so their sets differ little.
 //
-// How: a set is a list of chunks, a chunk some ranges that follow each other. Where a chunk ends, the address of its
-// last range decides, so that two sets which agree over a stretch of addresses agree in its chunks, too. A long range
-// is a chunk by itself: what lies beside it may differ.
+// How: a set is a list of chunks, and a chunk is a few consecutive ranges. The address of a range decides whether a
+// chunk ends with it, so two sets that agree over a stretch of addresses also agree in its chunks. A long range is a
+// chunk by itself: its neighbours may differ.
 //
-// Invariants: 1. equal ranges, added one after another, have equal lists; 2. what was added stays as it is.
-// Not thread-safe while something is added. Cost: of adding a list its ranges; 16 bytes for each range of a new chunk,
-// and some 12 for each chunk of a new list.
+// Invariants: 1. equal ranges, added one after another, have equal lists; 2. a list that was added never changes.
+// Not thread-safe while a list is added. Time to add a list: linear in its ranges. Memory: 16 bytes for each range of a
+// new chunk, and about 12 for each chunk of a new list.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class AccessRanges {
     bool operator==(const List&) const = default;
   };
 
-  // The ranges of a list, in their order. Valid while nothing is added.
+  // The ranges of a list, in their order. Valid until the next list is added.
   class View : public std::ranges::view_interface<View> {
    public:
     class Iterator {

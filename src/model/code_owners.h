@@ -1,14 +1,15 @@
 // Whose code a method is: the program's, a library's, or the platform's (the JDK, the C library). A place that advice
 // names is the program's, so this decides where a person is sent.
 //
-// Of a JVM by where the class was loaded from, as the recording's facts `code.*` and `jvm.main` say (docs/format.md):
+// In a JVM, the place that the class was loaded from decides. The recording's facts `code.*` and `jvm.main` name it
+// (docs/format.md):
 //  1. the JDK's modules, and classes of its packages without a place of their own, are the platform's;
 //  2. a class folder, the classes of a nested archive (BOOT-INF/classes, WEB-INF/classes) and whatever was made by a
 //     script or at run time are the program's; so are the main class's packages;
-//  3. known libraries (kLibraries in code_owners.cc) are libraries wherever they lie else: repacked into the main jar,
-//     or in a recording without such facts;
+//  3. known libraries (kLibraries in code_owners.cc) are libraries wherever they were loaded from: also when repacked
+//     into the main jar, or in a recording without such facts;
 //  4. the jar that the main class came from is the program's, every other jar a library.
-// Patterns that the user gives take the place of all this: what they match is the program's, all else is not.
+// Patterns that the user gives replace all these rules: what they match is the program's, and all else is not.
 // Pure; linear in methods and facts.
 #pragma once
 
@@ -21,8 +22,8 @@
 
 namespace contrafact::model {
 
-// Facts: where the first class of a package that was met was loaded from, a class of it that came from elsewhere, and
-// the main class, or the jar that was started.
+// Facts: the place that the first recorded class of a package was loaded from; a class of that package that came from
+// another place; the main class, or the jar that was started.
 inline constexpr std::string_view kPackageFact = "code.package.";
 inline constexpr std::string_view kClassFact = "code.class.";
 inline constexpr std::string_view kMainFact = "jvm.main";

@@ -11,8 +11,8 @@
 
 namespace contrafact::model {
 
-// True if events were moved, so that `verify` has something to look at: otherwise the invariants hold by what was
-// looked at here. REQUIRES: what finish() requires.
+// True if events were moved, so that `verify` has to check the invariants. Otherwise this pass has checked them.
+// REQUIRES: what finish() requires.
 bool pass_over_events(Trace& parts, const FileParts* file, const TimeWindow& window);
 
 }  // namespace contrafact::model

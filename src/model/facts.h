@@ -1,8 +1,9 @@
-// What follows from a trace alone, and what many analyses ask for: computed when it is first asked for, once, and owned
-// by the command that loaded the trace. Everything else takes it by reference, and does not walk the trace again.
+// Facts: values that follow from a trace alone and that many analyses use, such as its critical sections. Each is
+// computed once, when it is first asked for. The command that loaded the trace owns them. Everything else takes them by
+// reference and does not walk the trace again.
 //
-// Thread safety: any number of threads may ask; those that ask for a fact which another thread computes wait for it.
-// Invariant: a fact never changes once it was returned, and its address stays.
+// Thread safety: any number of threads may ask. A thread that asks for a fact while another thread computes it waits.
+// Invariant: once returned, a fact never changes, and neither does its address.
 #pragma once
 
 #include <mutex>
@@ -19,7 +20,7 @@ namespace contrafact::model {
 
 class Facts {
  public:
-  // Computes nothing yet. `trace` must outlive it. A trace stands for its facts where nothing else is asked of them.
+  // Computes nothing yet. `trace` must outlive it. Implicit: a caller may pass a trace where its facts are expected.
   Facts(const Trace& trace) : trace_(trace) {}  // NOLINT(google-explicit-constructor)
   Facts(const Facts&) = delete;
   Facts& operator=(const Facts&) = delete;

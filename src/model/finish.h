@@ -9,7 +9,7 @@
 //  - brackets that are open when an outer one closes, or when the thread ends, are closed there; a thread without
 //    thread_end lived until the end of the trace;
 //  - other closings without an opening, second starts of a task, and events that name no task are dropped;
-//  - ids that no table row has become none.
+//  - ids without a row in their table become none.
 #pragma once
 
 #include <array>
@@ -22,15 +22,15 @@
 
 namespace contrafact::model {
 
-// A worker_busy that the loader did not take into the columns, for it closes nothing: a new worker got its first task
-// with it. It still counts for whatever looks at times and ids.
+// A worker_busy event that closes nothing, since it is a new worker's first: the loader leaves it out of the columns.
+// The checks of times and ids still include it.
 struct LeftOut {
   uint32_t position = UINT32_MAX;  // of the event that follows it; beyond all events if there is no such event
   PoolId pool;
   int64_t time_ns = 0;
 };
 
-// Rows of threads, and of locks, that stand for rows which damage took; a file that names more is not believed.
+// At most so many rows of threads, and of locks, stand for rows lost to damage. A file that names more is not believed.
 inline constexpr size_t kRowsLostMax = 1 << 14;
 
 // The rows that the ids of events and of other rows name.
@@ -38,7 +38,7 @@ struct TableRows {
   IdRows strings, methods, contexts, pools, threads, locks, access_sets;
 };
 
-// What a file says beyond the columns.
+// The parts of a file beyond the columns.
 struct FileParts {
   TableRows rows;
   base::Column<uint32_t> row_of;       // by the file's task id; empty if these are the rows' already
@@ -48,8 +48,8 @@ struct FileParts {
 };
 
 // REQUIRES: event columns of equal size, grouped by `thread_ranges` in the order of `threads`. There may be room behind
-// a thread's events, best for just the closings that its brackets lack. `tasks` has a row for every task id; without
-// `file`, with pool, body and delay_us, and the dependencies are there too. Pauses and cpu in any order.
+// a thread's events; best is exactly the room for the closings that its brackets lack. `tasks` has a row for every task
+// id; without `file`, with pool, body and delay_us, and the dependencies are there too. Pauses and cpu in any order.
 base::Result<Trace> finish(Trace parts, const FileParts* file = nullptr);
 
 // Sets spawn's, create's and depends' operands that live outside the columns. Inline: the loader calls it per task

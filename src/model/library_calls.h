@@ -1,5 +1,5 @@
-// What the Java library does by itself inside a program's calls: its locks and its workers. A variant of the program,
-// or another run of the same, may do them otherwise. Pure.
+// What the Java library does by itself inside a program's calls: its locks and its workers. They may differ in a
+// variant of the program, or in another run of it. Pure.
 #pragma once
 
 #include "model/trace.h"
@@ -10,7 +10,8 @@ namespace contrafact::model {
 // must bring about, as its innermost frames show. False where the recording does not hold them.
 bool is_lock_call(const Trace& trace, ContextId context);
 
-// True if it is for a semaphore's permit, or for what a queue brings or takes: whoever gives the next one ends it.
+// True if the park is for a semaphore's permit, or for an element or a place in a queue: any thread that gives the next
+// one ends the park.
 bool is_permit_call(const Trace& trace, ContextId context);
 
 // True if a block at `context` is one for which a fork-join pool may let another worker run (ManagedBlocker).

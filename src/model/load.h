@@ -9,7 +9,7 @@
 namespace contrafact::model {
 
 struct LoadOptions {
-  bool access_log = false;  // its chunks too, which may be many times what all else is
+  bool access_log = false;  // loads its chunks, too: they may be many times as large as all else
 };
 
 // Picks the text form for names that end in .txt and for files that do not begin as the binary form does.

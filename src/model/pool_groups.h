@@ -1,10 +1,10 @@
 // Pools of one thread each that are one pool to their program: Reactor's schedulers and RxJava's make an executor of
-// one thread for each of their threads, and hand each task to the one that has least to do. Nobody can give such an
-// executor a second thread; what the source says is how many of them there are.
+// one thread for each of their threads, and hand each task to the one that has least to do. Such an executor cannot get
+// a second thread; the source says how many such executors there are.
 //
 // Pools are of one group if they have one thread each, equal names and kinds, threads that are named alike but for a
-// number ("asking-1", "asking-2"), and share the work: hardly ever did a task wait for its pool while another one of
-// them had nothing to do.
+// number ("asking-1", "asking-2"), and share the work: a task hardly ever waited for its pool while another pool of the
+// group was idle.
 //
 // Pure but for its argument. Linear in tasks and events, where there may be a group; else in pools.
 #pragma once

@@ -1,9 +1,9 @@
-// Finds what has to be added to or dropped from the events of each thread so that brackets nest and are closed, and
-// does it. A part of finish.h, which says what is repaired. Not thread-safe; linear in the events.
+// Adds events to each thread, and drops events from it, so that brackets nest and are closed. A part of finish.h, which
+// says what is repaired. Not thread-safe; linear in the events.
 //
-// EventPass shows it each thread's events in order; what fits costs a push and a pop. What a thread only lacks at its
-// end is written into the room behind its events, if there is exactly that; everything else is an edit, and `apply`
-// rewrites the columns once for all of them.
+// EventPass shows it each thread's events in order; a pair of events that fits costs a push and a pop. What a thread
+// only lacks at its end is written into the room behind its events, if there is exactly that; everything else is an
+// edit, and `apply` rewrites the columns once for all of them.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ class Repair {
   // The events of `thread` follow. False if it has none.
   bool begin_thread(uint32_t thread, const LeftOut& left_out);
   void open(EventKind kind, uint32_t a) { open_.push_back({kind, a, false}); }
-  // An opening that may not be: it goes, and its closing with it.
+  // An opening that is not allowed: it is dropped, and its closing, too.
   void open_in_vain(uint32_t position, EventKind kind, uint32_t a);
   // False if the closing has nothing to close.
   bool close(uint32_t position, EventKind kind, uint32_t a) {
@@ -70,7 +70,8 @@ class Repair {
   bool begin_late(uint32_t position, uint32_t task);
   void drop(uint32_t position) { add({position, true, {}, 0, 0, 0}); }
   void add(const Edit& edit) {
-    // A hostile file may need an edit for each event: to grow would take twice as much. What is not used takes nothing.
+    // A hostile file may need an edit for each event: growing would take twice the memory. Reserved memory that is not
+    // used costs nothing.
     if (edits_.empty()) edits_.reserve(parts_.kind.size());
     edits_.push_back(edit);
   }

@@ -1,5 +1,5 @@
-// Who asks for each task's result, and what was handed out before that: the facts behind running a task where it is
-// waited for instead of handing it out.
+// Which thread asks for each task's result, and what was handed out before. These facts decide whether a task can run
+// where it is waited for instead of being handed out.
 //
 // Pure; linear in the events.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace contrafact::model {
 
-// Of several, the last one holds.
+// Where several apply: the last one.
 enum class Asker : uint8_t {
   nobody,     // no wait for it
-  spawner,    // whoever handed it out (a task, or a thread outside tasks), later, and got its result
-  others,     // somebody else, too
+  spawner,    // the task (or thread outside tasks) that handed it out, later; it got the result
+  others,     // another task or thread, too
   stage,      // another task depends on it, or it on another
   no_result,  // a wait ended without its result, or it was cancelled
 };
@@ -22,9 +22,9 @@ enum class Asker : uint8_t {
 struct ResultWait {
   Asker asker = Asker::nobody;
   ContextId place;    // of the spawner's first wait for it
-  TaskId next, last;  // of what the spawner handed out after it and before that wait: the first, and the last
-  // How many tasks of its place its spawner had handed out and not asked for when it asked for the first of them, if
-  // that is this one; else 0.
+  TaskId next, last;  // the first and the last that the spawner handed out after it and before that wait
+  // For the first task of its place that its spawner asks for: how many tasks of that place the spawner has by then
+  // handed out and not asked for. For all other tasks: 0.
   uint32_t batch = 0;
 };
 

@@ -1,5 +1,5 @@
-// What each critical section of a native trace read and wrote: the union of its segments' access sets (format/event.h,
-// `accesses`), whatever other locks were taken in between. Equal ones share one set.
+// The memory that each critical section of a native trace read and wrote: the union of its segments' access sets
+// (format/event.h, `accesses`), whatever other locks were taken in between. Equal ones share one set.
 //
 // Pure function; linear in the events and in the ranges of the sets that are joined. One set by itself is not copied.
 #pragma once
@@ -13,8 +13,8 @@
 namespace contrafact::model {
 
 struct SectionSets {
-  // What happened up to an `accesses` event, since the one before or the segment's begin; the last part of a segment
-  // ends with it.
+  // The time up to an `accesses` event, from the event before or from the segment's begin. A segment's last part ends
+  // with the segment.
   struct Part {
     uint32_t set = 0;
     uint32_t end = kNoCut;  // of `cuts`
@@ -37,8 +37,8 @@ struct SectionSets {
   std::vector<uint32_t> of_section;  // parallel to the sections
   std::vector<Part> parts;           // of one segment next to each other
   std::vector<Cut> cuts;
-  // Likewise: the segment from a section's acquisition to the next lock event of its thread, and that from the last one
-  // to its release. Both are the whole section where it has no lock event inside.
+  // Parallel to the sections: the segment from a section's acquisition to the next lock event of its thread, and that
+  // from the last one to its release. Both are the whole section where it has no lock event inside.
   std::vector<PartRange> head, tail;
 
   AccessRanges::View ranges_of(uint32_t set) const { return ranges.of(sets[set].ranges); }
@@ -50,8 +50,8 @@ struct SectionSets {
 };
 
 // `sections` are critical_sections(trace). A set is complete only if every segment was observed completely; else its
-// gap is the first one's, and its ranges are what is known of it. A section that another thread gave up is not
-// observed, and of one that a hole in the file or its early end has cut something is lost.
+// gap is the first one's, and its ranges are what is known of it. A section that another thread released is not
+// observed. A section that a hole in the file, or the file's early end, has cut lacks something (gap `lost`).
 SectionSets section_sets(const Trace& trace, std::span<const CriticalSection> sections);
 
 }  // namespace contrafact::model

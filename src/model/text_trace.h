@@ -19,8 +19,8 @@
 //   note "text"                                 a note about what is missing
 //   0 main task_spawn t1 c1 p1 m2               TIME_NS THREAD EVENT [OPERANDS...]
 //
-// Words are separated by blanks; one in quotes may hold them, and \", \\ and \xNN, a byte. Printed as \xNN is what is
-// no character, and all that could upset a terminal or disguise the text around it.
+// Words are separated by blanks; one in quotes may hold them, and \", \\ and \xNN, a byte. Bytes that are no character,
+// and all that could upset a terminal or disguise the text around it, are printed as \xNN.
 // Keys are any words; rows come before the lines that name them, tasks need no row. Operands stand in the order of the
 // event's schema (format/event.h); `-` is none, and those left out at the end are none, `normal`, `all` or 0.
 // Printing is stable: print(parse(print(t))) == print(t).
@@ -41,7 +41,7 @@ bool begins_as_text_trace(std::string_view text);
 // Errors say the line number and what is wrong with it.
 base::Result<Trace> parse_text(std::string_view text);
 std::string print_text(const Trace& trace);
-// The same piece by piece, for traces that are too large for that.
+// The same piece by piece, for traces that are too large for one string.
 void print_text(const Trace& trace, const base::TextSink& sink);
 
 }  // namespace contrafact::model

@@ -22,12 +22,12 @@ enum class ThreadState : uint8_t {
 inline constexpr size_t kThreadStates = 5;
 
 enum class ThreadRole : uint8_t {
-  bystander,  // a daemon that never touches a task, or one of those in which a virtual machine ends: shutdown hooks,
+  bystander,  // a daemon that never touches a task, or a thread in which a virtual machine ends: shutdown hooks,
               // too
-  plain,      // a daemon that spawns, waits or runs tasks, but whose own run is nobody's task
+  plain,      // a daemon that spawns, waits or runs tasks, but no thread waits for its own run
   own,        // the program's own, the main thread above all: all of its run counts, whether it touches a task or not
-  joined,     // its own run is a task that somebody waits for: likewise
-  worker,     // a pool's
+  joined,     // its own run is a task that some thread waits for: all of it counts, too
+  worker,     // a thread of a pool
 };
 
 struct ThreadUse {
@@ -35,7 +35,7 @@ struct ThreadUse {
   PoolId pool;           // a worker's home
   int64_t begin_ns = 0;  // it is counted from here ...
   int64_t end_ns = 0;    // ... to here
-  bool has_run = false;  // its own run is a recorded task, though perhaps nobody's
+  bool has_run = false;  // its own run is a recorded task, though perhaps no thread waits for it
 };
 
 // Indexed by thread. Linear in the events.

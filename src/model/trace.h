@@ -60,7 +60,7 @@ enum class TaskKind : uint8_t {
   thread,  // the run of a thread
 };
 
-// All that is known of one task; positions are none where it has no such event.
+// All that is known about one task. A position is none if the task has no such event.
 struct TaskRow {
   TaskKind kind = TaskKind::future;
   bool dropped = false;
@@ -112,14 +112,14 @@ struct Loss {
   bool any() const { return events_dropped || blocks_damaged || cut_off || !notes.empty(); }
 };
 
-// What a piece of code read and wrote; its ranges are a part of Trace::access_ranges.
+// The memory that a piece of code read and wrote; its ranges are a part of Trace::access_ranges.
 struct AccessSet {
   format::SetGap gap = format::SetGap::lost;
   AccessRanges::List ranges;
 };
 
-// What threads accessed, every access in its thread's order (format/access_log.h). The counts are always there, the
-// chunks only if loading was asked for them.
+// Every access of the threads, in each thread's order (format/access_log.h). The counts are always there, the chunks
+// only if loading was asked for them.
 struct AccessLog {
   struct Chunk {
     ThreadId thread;
@@ -132,14 +132,14 @@ struct AccessLog {
     uint64_t bytes_end = 0;
   };
   uint64_t accesses = 0;          // in the file
-  uint64_t lost = 0;              // logged, and dropped for want of room
+  uint64_t lost = 0;              // logged, and dropped because there was no room
   uint64_t gaps = 0;              // chunks before which the recorder says that something is missing
-  uint64_t chunks_missing = 0;    // that the file held before it was damaged; each thread's next one is marked as lost
+  uint64_t chunks_missing = 0;    // in the file before it was damaged; each thread's next one is marked as lost
   uint64_t accesses_missing = 0;  // that the recorder wrote and the file does not hold
   uint64_t encoded_bytes = 0;     // before compression
   std::vector<Chunk> chunks;      // of each thread in its order
   std::vector<uint8_t> bytes;
-  // Counts and, if asked to, keeps it.
+  // Counts the chunk, and stores it if `keep`.
   void add(const format::AccessChunk& chunk, bool keep);
   format::AccessDecoder decode(const Chunk& chunk) const {
     return format::AccessDecoder(std::span(bytes).subspan(chunk.bytes_begin, chunk.bytes_end - chunk.bytes_begin));
@@ -152,7 +152,7 @@ struct Fact {
   std::string value;
 };
 
-// Whose code each method is (code_owners.h). Empty: nobody has asked, and names alone tell the platform's.
+// Whose code each method is (code_owners.h). Empty: not found yet, and names alone distinguish the platform's.
 struct CodeOwners {
   static constexpr uint32_t kProgram = 0;
   static constexpr uint32_t kPlatform = 1;
@@ -191,10 +191,10 @@ struct Trace {
   std::vector<std::string> strings;
   CodeOwners owners;
   std::vector<StringId> source_paths;    // by method: its file's whole path, where that is known (native, with DWARF)
-  std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel told nothing
+  std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel reported nothing
   std::vector<Pause> pauses;
-  std::vector<VmStint> vm_stints;    // by when they began
-  std::vector<IdleTime> idle_times;  // by time; empty where the recorder did not know
+  std::vector<VmStint> vm_stints;    // sorted by begin
+  std::vector<IdleTime> idle_times;  // sorted by time; empty where not recorded
 
   size_t event_count() const { return kind.size(); }
   EventRange thread_events(ThreadId thread) const { return thread_ranges[thread.index()]; }
@@ -210,18 +210,18 @@ struct Trace {
   std::string method_name(const format::MethodRow& method, bool short_class) const;
   // "Feed.load (Feed.java:41)"; "?" for none.
   std::string method_label(MethodId id) const;
-  // The innermost frame of the program's own code: where a person would look for it. Without one the innermost of a
-  // library, and without that the innermost one.
+  // The innermost frame of the program's own code: the place where a person would look. Without one, the innermost
+  // frame of a library; without that, the innermost frame.
   ContextId program_frame(ContextId id) const;
   // True if the context has a frame of the program's own code.
   bool has_program_frame(ContextId id) const;
-  // Of the code that program_frame leads to: the library that it calls there ("Reactor"), if one is between it and what
-  // was recorded. Empty: none.
+  // The library ("Reactor") that the code at program_frame calls, if one lies between that frame and the recorded one.
+  // Empty: none.
   std::string_view called_library(ContextId id) const;
-  // Whose code it is: "" of the program's, "JDK" or "C library", or the library's name.
+  // The method's owner: "" for the program, "JDK" or "C library", or the library's name.
   std::string_view owner_name(MethodId id) const;
   std::string context_label(ContextId id) const;  // its program_frame
-  std::string frame_label(ContextId id) const;    // the innermost one, whosever it is
+  std::string frame_label(ContextId id) const;    // the innermost frame, of any owner
 };
 
 // The invariants above. The error says which, and at which event.

@@ -1,17 +1,17 @@
-// Which part of a thread's time off its core a stop of the virtual machine accounts for.
+// Finds the part of a thread's time off its core that is due to a stop of the virtual machine.
 //
-// The kernel says of a thread that a collector stops that it slept: until the stop was over, as well as until a core
-// was free for it afterwards, which on a crowded machine takes longer than the stop. Here such a gap is cut at the
-// stop's begin and end: before, the thread stands at its stopping point until the others reach theirs; after, it waits
-// for a core. Both are waiting for cores, the thread's own or others'. A thread that slept already, or waited or
-// blocked by its own events, is left as it is.
+// When a collector stops a thread, the kernel reports one sleep. It covers the stop, and then the time until a core is
+// free for the thread, which on a crowded machine is longer than the stop. Here such a gap is cut at the stop's begin
+// and end. Before the stop, the thread stands at its stopping point until the other threads reach theirs; after it, the
+// thread waits for a core. Both are waits for cores, by this thread or by others. Nothing is changed for a thread that
+// slept already, or that waited or blocked by its own events.
 #pragma once
 
 #include "model/trace.h"
 
 namespace contrafact::model {
 
-// Whether the gap, as cut here, is the pause's doing.
+// Whether the pause caused the gap, as cut here.
 bool is_stop(const CpuGap& gap, const Pause& pause);
 
 // Linear in the events and gaps. Cutting again changes nothing.

@@ -1,5 +1,5 @@
-// The schedule file: what each thread of a recorded run does, in order, as real threads can do it again. All that the
-// planner (plan/) and the enforcer (enforce/) know of each other.
+// The schedule file: the actions of each thread of a recorded run, in order, so that real threads can repeat them. The
+// planner (plan/) and the enforcer (enforce/) share nothing else.
 //
 // The file: the text "CFSCHED2", then unsigned LEB128 numbers: the tables below in their order, each with its size
 // before it, then each thread's actions. An action is its code, its value, and where kHasSection says so the section
@@ -53,8 +53,8 @@ enum class ReplayLockKind : uint8_t { mutex, rwlock, spinlock, semaphore, condit
 
 struct ReplayLock {
   ReplayLockKind kind = ReplayLockKind::mutex;
-  uint32_t count = 0;            // semaphores: what is there at the beginning
-  bool given_by_others = false;  // some thread gives it up that did not take it
+  uint32_t count = 0;            // semaphores: permits at the beginning
+  bool given_by_others = false;  // some thread releases it that did not acquire it
 };
 
 struct Start {
@@ -67,10 +67,10 @@ struct ReplayThread {
   std::vector<Action> actions;  // in program order
 };
 
-// What a critical section waits for, and whose waiting it counts to.
+// The sections that a critical section waits for, and the group that its waiting counts to.
 struct ReplaySection {
   std::vector<uint32_t> follows;  // sections that are over before it begins
-  uint32_t group = UINT32_MAX;    // that its waiting is counted to, see Schedule::groups; none
+  uint32_t group = UINT32_MAX;    // group of its waiting, see Schedule::groups; none
 };
 
 struct Schedule {

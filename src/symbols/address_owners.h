@@ -1,4 +1,4 @@
-// AddressOwners: of ranges of addresses that may lie over each other, the last one around an address.
+// AddressOwners: finds, among ranges of addresses that may overlap, the last one that contains an address.
 //
 // Of n ranges: n log n time to build, at most 2 n disjoint intervals, log n time for an address.
 //
@@ -26,7 +26,7 @@ class AddressOwners {
 
  private:
   // One array for the search alone: eight beginnings in a cache line. Ascending; each interval ends where the next
-  // begins, neighbours have different owners, and what lies before the first one has none.
+  // begins, neighbours have different owners, and addresses before the first one have none.
   std::vector<uint64_t> begins_;
   std::vector<uint32_t> owners_;
 };

@@ -33,7 +33,7 @@ class CodeReader {
   CodeReader(const CodeReader&) = delete;
   CodeReader& operator=(const CodeReader&) = delete;
 
-  // What is executed at `address`: the innermost function first, then those that it is inlined into. Never empty.
+  // The functions executed at `address`: the innermost first, then those that it is inlined into. Never empty.
   std::vector<CodeFrame> frames(uint64_t address);
   // The function that begins at `address`: where it is defined, and its symbol's name.
   CodeFrame function(uint64_t address);

@@ -10,7 +10,7 @@ namespace contrafact::symbols {
 // "_ZN4shop4Feed4loadEi" -> "shop::Feed::load"; "_RNvC3svc4main" -> "svc::main"; names of C as they are.
 std::string function_name(const std::string& linkage_name);
 
-// What a std::thread runs, out of the name of the library's function that runs it:
+// The name of the function that a std::thread runs, from the name of the library's function that calls it:
 // "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run" -> "main::{lambda()#1}".
 std::string thread_body_name(const std::string& function);
 

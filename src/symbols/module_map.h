@@ -41,7 +41,7 @@ class ModuleMap {
 // executable, or a library elsewhere or below the folder of `executable`.
 std::string system_library(std::string_view path, std::string_view executable);
 
-// The C and C++ runtime libraries: what they do is done for somebody else.
+// The C and C++ runtime libraries: they work on behalf of their callers.
 bool is_runtime(std::string_view path);
 
 }  // namespace contrafact::symbols

@@ -3,7 +3,7 @@
 // as its callers. Locks that are variables get those variables' names, threads the names that they gave themselves.
 //
 // Thread safety: changes the trace that it is given. Linear in the events; nothing is done for a trace without
-// addresses. What could not be found is said in the trace's notes.
+// addresses. The trace's notes list the names that could not be found.
 #pragma once
 
 #include "model/trace.h"

@@ -1,6 +1,6 @@
-// Which compilation unit of a file covers an address, by the units' own ranges. libdw asks the table .debug_aranges for
-// that, which clang and rustc do not write; where a program's other parts have one, as Rust's standard library does, it
-// finds these and nothing else.
+// Which compilation unit of a file covers an address, by the units' own ranges. libdw uses the table .debug_aranges for
+// that, which clang and rustc do not write. Where other parts of a program have the table, as Rust's standard library
+// does, libdw finds only these.
 //
 // Not thread-safe: libdw is not. Cost: one pass over the units at the first question, logarithmic then.
 #pragma once

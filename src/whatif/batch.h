@@ -18,10 +18,10 @@ namespace contrafact::whatif {
 class Batch {
  public:
   static constexpr size_t kAtATime = graph::kLanes;
-  // Fewer improvements have at most seven combinations: estimated one by one, they cost less than the lanes' program,
-  // which takes as much memory as all else, would before it has run.
+  // Fewer improvements have at most seven combinations. To estimate these one by one costs less than to make the lanes'
+  // program, which takes as much memory as all else.
   static constexpr size_t kWorthLanes = 4;
-  // Passes that take as long as making the lanes' program and its memory. No more improvements than these are estimated
+  // Passes that take as long as making the lanes' program and its memory. Up to this many improvements are estimated
   // one by one where the budget has no room for twice as many.
   static constexpr uint64_t kPassesOfLanes = 12;
 
@@ -54,10 +54,10 @@ class Batch {
   std::vector<std::optional<Figures>> figures_in_lanes(std::span<const std::vector<uint32_t>* const> sets,
                                                        Scratch& scratch) const;
   bool has_lanes() const { return compiled_->program.possible; }
-  // How many threads to estimate on: as many as asked for, 0: as there are cores; but no more than there is memory for,
-  // which is bounded by what the trace holds.
+  // How many threads to estimate on: `asked`, or for 0 the number of cores; but no more than there is memory for. The
+  // memory is bounded by the size of the trace.
   unsigned worker_count(unsigned asked) const;
-  // What was not spent on lanes, because the budget is small.
+  // Visits that were not spent on lanes, because the budget is small.
   uint64_t visits_spared() const { return compiled_->visits_spared; }
 
   // The same for one, complete.

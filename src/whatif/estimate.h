@@ -18,7 +18,8 @@
 
 namespace contrafact::whatif {
 
-// What a variant is judged by. Thread counts as model/thread_state.h defines them; means over the whole duration.
+// The figures by which a variant is judged. Thread counts as model/thread_state.h defines them; means over the whole
+// duration.
 struct Figures {
   int64_t duration_ns = 0;
   // Of the outermost tasks (handed to a pool by code outside any pooled task: a server's requests), the mean time from
@@ -34,7 +35,7 @@ struct Figures {
   uint32_t detached = 0;   // parts that no recorded thread could run
 };
 
-// One edit as it was done.
+// One edit, as made.
 struct EditReport {
   std::string name;  // of the optimisation
   size_t tasks = 0;
@@ -46,7 +47,7 @@ struct EstimateOptions {
   bool trace = false;              // restore the estimated trace as well
   bool interval = true;            // two more propagations, where any hand-off is assumed
   const Figures* known = nullptr;  // of the same improvements, where they were estimated before
-  bool bounded = false;            // refuse what takes far more work than the unchanged run (kVisitsFactor)
+  bool bounded = false;            // refuse variants that take far more work than the unchanged run (kVisitsFactor)
   std::vector<const Optimisation*> switched_off;  // edits to leave out
 };
 
@@ -61,8 +62,9 @@ struct Estimate {
 };
 
 // A variant whose workers take their tasks in quite another order than recorded takes up to a thousand times the work
-// of one that does not. Where many are estimated, those that take more than this factor are refused, or in long traces
-// more than these visits and a lesser factor.
+// of one that keeps the order. Where many variants are estimated, one that takes more than kVisitsFactor times the work
+// of the unchanged run is refused. In long traces the limit is kVisitsOfOne visits, but at least kVisitsFactorOfLong
+// times that work.
 inline constexpr uint64_t kVisitsFactor = 64;
 inline constexpr uint64_t kVisitsOfOne = 16'000'000;  // a second
 inline constexpr uint64_t kVisitsFactorOfLong = 4;
@@ -82,7 +84,7 @@ class Estimator {
 
   const graph::TraceDag& dag() const { return *dag_; }
   const Figures& base() const { return base_; }
-  // What the unchanged run takes.
+  // Visits that the unchanged run takes.
   uint64_t visits_of_one() const { return dag_->vertices.size() + dag_->bodies.size(); }
   int64_t epilogue_ns() const { return epilogue_ns_; }
   std::span<const model::TaskId> outermost() const { return outermost_; }
@@ -108,7 +110,7 @@ class Estimator {
                     Estimate& estimate) const;
   uint64_t visits_max() const;
   Figures figures_of(const graph::Propagated& propagated, Scratch& scratch) const;
-  int64_t duration_of(int64_t end_ns) const;  // kNever: nothing runs but what was recorded
+  int64_t duration_of(int64_t end_ns) const;  // kNever: only recorded code runs
   Figures figures_of(int64_t end_ns, int64_t active_ns, int64_t waiting_ns) const;
 
   std::unique_ptr<graph::TraceDag> dag_;
@@ -118,7 +120,7 @@ class Estimator {
   std::vector<model::TaskId> outermost_;
 };
 
-// Checks an estimated trace against the recorded one: no task lost or run twice, and what each task did itself took as
+// Checks an estimated trace against the recorded one: no task is lost or run twice, and each task's own work takes as
 // long as before.
 base::Status verify_estimate(const model::Trace& recorded, const model::Trace& estimated);
 

@@ -12,7 +12,7 @@
 
 namespace contrafact::whatif {
 
-// What tells the tasks of a hoisted subset from the other tasks of the same context: their execution paths.
+// What distinguishes the tasks of a hoisted subset from the other tasks of the same context: their execution paths.
 struct PathCondition {
   enum class Kind : uint8_t { enters_method, spawns_at, waits_at } kind = Kind::enters_method;
   model::MethodId method;    // for enters_method
@@ -22,7 +22,7 @@ struct PathCondition {
 
 struct Improvement {
   const Optimisation* optimisation = nullptr;
-  std::vector<std::string> warnings = {};  // signs that the models do not hold for what changes
+  std::vector<std::string> warnings = {};  // signs that the models do not hold for this change
 
   // Target::tasks
   model::ContextId spawn_context = {};    // the dynamic context that all `tasks` share
@@ -33,17 +33,19 @@ struct Improvement {
 
   // Target::sections
   std::vector<uint32_t> sections = {};  // that change: indexes into model::critical_sections(trace), ascending
-  // split_lock: by position in `sections`; part 0 keeps the lock. shared_look: likewise, 1 for those that only look.
+  // By position in `sections`. split_lock: the section's part; part 0 keeps the lock. shared_look: 1 for sections that
+  // only look.
   std::vector<uint32_t> part = {};
-  // split_lock: likewise the second part whose lock it takes, kAllParts, or its own part again: none. Empty: none does.
+  // By position, for split_lock: the second part whose lock the section takes, or kAllParts; its own part again: none.
+  // Empty: no section takes a second lock.
   static constexpr uint32_t kAllParts = UINT32_MAX;
   std::vector<uint32_t> also_part = {};
-  // shorten_section: likewise, what moves out in front and behind. shared_look: in front, or empty.
+  // By position. shorten_section: the time that moves out in front and behind. shared_look: in front, or empty.
   std::vector<int64_t> head_ns = {}, tail_ns = {};
-  std::vector<int64_t> look_ns = {};  // shared_look: likewise, how long those look that change something
+  std::vector<int64_t> look_ns = {};  // shared_look: by position, how long sections that change something look
 
   // Target::pool and Target::machine
-  model::PoolId pool = {};                   // none: of the machine
+  model::PoolId pool = {};                   // none: the machine
   uint32_t size_before = 0, size_after = 0;  // workers or cores
 };
 

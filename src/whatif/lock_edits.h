@@ -1,4 +1,4 @@
-// From improvements of locks to what becomes of each critical section.
+// From improvements of locks to an edit of each critical section.
 #pragma once
 
 #include <span>

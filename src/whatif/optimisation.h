@@ -1,9 +1,9 @@
-// Optimisation: a kind of change, as the engines ask for it. They know none by its name: src/improve/kinds has a file
-// for each, and a list of them. What they do know is what can become of a task (Treatment), of a critical section
+// Optimisation: a kind of change, as the engines ask for it. The engines know no kind by its name: src/improve/kinds
+// has a file for each, and a list of them. They know only what can become of a task (Treatment), of a critical section
 // (section_edit.h), and of the number of workers and cores.
 //
-// An optimisation is one object, told from others by its address. Immutable, and made at compile time: there is no
-// virtual destructor, as nobody deletes one.
+// An optimisation is one object, identified by its address. It is immutable and made at compile time. There is no
+// virtual destructor, because no code deletes one.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ enum class Treatment : uint8_t {
   keep,
   inline_at_spawn,  // its body runs on its spawner's thread, at its spawn
   inline_at_wait,   // its body runs on its spawner's thread, where that first waits for it
-  combinator,       // it gives its thread back at each wait, and what follows runs when the awaited task completes
+  combinator,       // it gives its thread back at each wait; the rest runs when the awaited task completes
 };
 
 class Optimisation {
@@ -53,7 +53,8 @@ class Optimisation {
   // condition there keeps its mutex.
   virtual bool keeps_begin(const Improvement& /*improvement*/, size_t /*at*/) const { return false; }
   virtual bool keeps_end(const Improvement& /*improvement*/, size_t /*at*/) const { return false; }
-  // What its sections do that conflicts is done elsewhere or otherwise: recorded conflicts give no order to keep.
+  // True if the conflicting accesses of its sections happen elsewhere or otherwise: then recorded conflicts demand no
+  // order.
   virtual bool moves_conflicts() const { return false; }
 
  private:

@@ -6,7 +6,7 @@
 //                 nothing any more (TraceDag::spawn_cost_ns)
 //   at_wait       The task runs where its spawner first waits for it: what the spawner hands out before that wait runs
 //                 at the same time. Only its spawner waits for it, and every wait gets its result. If the spawner waits
-//                 before for something that only this task sets off, it waits for itself: propagation finds that
+//                 before for what only this task sets off, the spawner waits for itself: propagation finds that
 //   continuation  A task that spawns sub-tasks and waits for them gives its thread back. Its part before the first wait
 //                 runs at its spawn; the sub-tasks stay parallel (footnote 4); what follows a wait runs on the thread
 //                 that completes the sub-task waited for, when it completes. The task completes with its last part

@@ -1,10 +1,10 @@
-// Re-timing: the recorded run with each wait computed anew from what ended it, in one pass over the events in recorded
+// Re-timing: the recorded run with each wait computed anew from its cause, in one pass over the events in recorded
 // order (max-plus: a time is the latest of its causes' times plus a recorded delay). Locks keep their recorded order;
 // what a thread did between two waits keeps its recorded length, lost cores included.
 //
-// Unedited it has to give back the recorded duration: if it does not, the trace does not explain its own waits, and
-// nothing computed from it is to be trusted. As a prediction it is too hopeful wherever threads outnumber cores: who
-// waits for a lock gives its core to others, and that is not in it.
+// Without edits, re-timing has to give the recorded duration. If it does not, the trace does not explain its own waits,
+// and nothing computed from the trace is to be trusted. As a prediction, re-timing is too optimistic wherever threads
+// outnumber cores: a thread that waits for a lock leaves its core to other threads, and re-timing does not model that.
 //
 // Immutable after construction, may be shared between threads; `program` and its trace must outlive it. Linear in the
 // events but for one sort at construction.
@@ -37,7 +37,7 @@ class Retimer {
   base::Column<uint32_t> order_;      // the events that matter, by time
   base::Column<uint32_t> thread_of_;  // by position in `order_`
   base::Column<uint32_t> begin_of_;   // by position in `order_`: the event that began the wait which this one ends
-  std::vector<int64_t> free_ns_;      // by section: when its recorded lock had been given up before
+  std::vector<int64_t> free_ns_;      // by section: when its recorded lock was last released before it
   std::vector<uint32_t> cause_of_;    // by section: the event that ended a wait at a condition, once or semaphore
   std::vector<bool> counts_;          // by thread: the run is not over without it
   int64_t recorded_ns_ = 0;

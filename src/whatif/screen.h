@@ -1,9 +1,8 @@
-// How much work advice may be, by the length of the trace, and many improvements estimated each by itself within it:
-// all at a time in lanes (batch.h), and one after the other what the lanes do not know. What the budget has no room for
-// says so: it is never a gain or a loss that nobody worked out.
+// The budget of work for advice, by the length of the trace; and estimates, within that budget, of many improvements,
+// each by itself. Improvements are estimated together in lanes (batch.h), and one after the other where lanes cannot.
+// An improvement for which the budget has no room says so: a gain or loss that was not worked out is never reported.
 //
-// Deterministic: what bounds the work is the work done, not the time taken. Progress is reported from the calling
-// thread.
+// Deterministic: the limit is on the work done, not on the time taken. Progress is reported from the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +14,18 @@
 
 namespace contrafact::whatif {
 
-// The reason of what the budget had no room for.
+// The reason given for an improvement for which the budget had no room.
 inline constexpr std::string_view kBeyondBudget = "not worked out: the work for it is spent (--budget)";
 
-// Vertices visited: for the estimates by themselves, and as much again for the search for the best combination. Some
-// seconds on two cores; of long traces four passes.
+// In vertices visited: this many for the single estimates, and as many again for the search for the best combination.
+// Some seconds on two cores; for long traces, four passes.
 uint64_t default_visits(const Estimator& estimator);
 
 // How many improvements, or combinations, are simulated, each by itself. The longer the trace, the fewer.
 size_t simulations_max(const model::Trace& trace);
 
-// Whether an estimated run is restored as a trace where only a detail needs it. For a long trace that takes as much time
-// as five estimates, and more memory than all else.
+// Whether an estimated run is restored as a trace where only a detail needs it. For a long trace that takes as much
+// time as five estimates, and more memory than all else.
 bool is_worth_restoring(const model::Trace& trace);
 
 // How many estimates with their interval, three passes each, the budget has room for; at least one.
@@ -43,7 +42,7 @@ struct Screened {
   uint64_t visits = 0;                         // the work done
 };
 // By improvement. Figures::peak_active and peak_waiting are left 0 (batch.h). Errors say why it cannot be estimated.
-// What stands first is estimated first.
+// Estimated in the given order.
 Screened screen(const Batch& batch, const ScreenOptions& options = {});
 
 // The same, with a batch of its own.

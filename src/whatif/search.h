@@ -5,8 +5,8 @@
 // better. Combinations that make the run longer, or the peak or mean use of threads higher than recorded, are filtered
 // out, as in the paper; the rest is ranked by a composite score, lower is better, 1 for the unchanged run.
 //
-// Deterministic for a seed, however many threads it uses and however fast they are: what bounds the search is the work
-// done, not the time taken. Progress is reported from the calling thread.
+// Deterministic for a seed, however many threads it uses and however fast they are: the search is bounded by the work
+// done, not by the time taken. Progress is reported from the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -74,11 +74,11 @@ struct SearchResult {
 double score_of(const Figures& figures, const Figures& base, const SearchWeights& weights);
 // Less is not seen in figures of three digits.
 inline constexpr double kRounding = 5e-4;
-// A variant that is not slower may trade this share of its outermost tasks' mean time for fewer threads. No filter of
-// the paper: it keeps out what the duration of a run under a fixed load does not show, but the users of a service would
-// feel.
+// A variant that is not slower may trade this share of its outermost tasks' mean time for fewer threads. This filter is
+// not in the paper. It excludes slowdowns that the users of a service would feel, but that the duration of a run under
+// a fixed load does not show.
 inline constexpr double kSlowerTasksMax = 0.05;
-// What somebody who asks for no slower run may still want to hear of.
+// A slowdown that a person who asks for no slower run may still want to hear of.
 inline constexpr double kSlightlySlower = 0.005;
 // The share by which the outermost tasks of a variant may be slower on average.
 constexpr double slower_tasks_max(double slower_max) {
@@ -88,7 +88,7 @@ constexpr double slower_tasks_max(double slower_max) {
 // mean use at or below the recorded ones.
 bool passes_filters(const Figures& figures, const Figures& base, double slower_max = 0, bool threads = true);
 
-// What is known before a search begins.
+// Figures that are known before a search begins.
 struct KnownFigures {
   std::vector<Figures> singles;  // by improvement: by itself. Empty: not known
   uint64_t visits_each = 0;      // the work for one of them

@@ -1,13 +1,14 @@
-// Bounds of what improvements of critical sections gain, besides a simulation:
+// Bounds of the gain of improvements of critical sections, in addition to a simulation:
 //
 //   recorded order  estimated: each lock is acquired in the recorded order still: re-timed (retime.h), the cautious one
 //   conflicts       estimated: of the locks concerned only sections that conflict keep their recorded order, all other
-//                   locks keep theirs, on as many cores as it takes. Shortened sections and atomics have none: they change
-//                   what conflicts. No limit: another order of these, or of other locks, may allow more
+//                   locks keep theirs, on as many cores as it takes. Shortened sections and atomics have no such
+//                   bound: they change what conflicts. No limit: another order of these, or of other locks, may allow
+//                   more
 //
 // Gains are shares of the duration that the same model gives the unchanged run.
 //
-// What it is given must outlive it. May be shared between threads. Cost of a call: one pass over the events for each
+// The arguments must outlive it. May be shared between threads. Cost of a call: one pass over the events for each
 // bound; a floor is remembered.
 #pragma once
 
@@ -32,7 +33,8 @@ class SectionBounds {
   SectionBounds(const Simulator& simulator, const model::Trace& trace, std::span<const model::CriticalSection> sections,
                 const model::SectionSets& sets, const graph::SectionOrder& recorded, const graph::SyncGraph& graph);
 
-  // Of the improvements of sections among `improvements`; `edits` are what all of these make of the sections.
+  // Of the improvements of sections among `improvements`; `edits` are the edits of the sections that follow from all of
+  // these.
   SectionGains gains(std::span<const Improvement> improvements, std::span<const SectionEdit> edits) const;
 
  private:

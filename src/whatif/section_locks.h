@@ -1,7 +1,7 @@
 // Which locks each critical section takes after edits, in the order in which it takes them: ascending, so that no two
-// sections that take several wait for each other. It gives them up together.
+// sections that take several wait for each other. A section releases its locks together.
 //
-// What it is given must outlive it. Immutable; may be shared between threads.
+// The arguments must outlive it. Immutable; may be shared between threads.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class SectionLocks {
 
   std::span<const model::CriticalSection> sections_;
   std::span<const SectionEdit> edits_;
-  std::vector<std::vector<uint32_t>> made_from_;  // by recorded lock: all that its sections take; empty: none takes all
+  std::vector<std::vector<uint32_t>> made_from_;  // by recorded lock: all locks of its sections; empty: none takes all
 };
 
 }  // namespace contrafact::whatif

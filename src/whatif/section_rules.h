@@ -1,4 +1,4 @@
-// Edits of critical sections as a person writes them: which lock, which of its sites, and what becomes of them. Pure.
+// Edits of critical sections as a person writes them: which lock, which of its sites, and the change. Pure.
 //
 //   lock=tables,site=update_b,as=b      sections that update_b begins on `tables` get a lock of their own
 //   lock=tables,mode=shared             a reader-writer lock, all as readers
@@ -28,14 +28,14 @@ struct SectionRule {
   std::string lock;  // its name, or its kind and number in the trace ("mutex 3")
   std::string site;  // part of a frame's label at the acquisition; empty: everywhere
   std::string as;    // a new lock's name; empty: the same lock
-  std::string also;  // the name of a new lock that is taken besides; empty: none
+  std::string also;  // the name of a new lock that is taken, too; empty: none
   std::optional<SectionEdit::Mode> mode;
   HoldPart head, tail;
 };
 
 base::Result<SectionRule> parse_section_rule(std::string_view text);
 
-// The rules one after the other, later ones over earlier ones. `sections` are those of `trace`. Errors: a rule that
+// Applies the rules in order; later ones override earlier ones. `sections` are those of `trace`. Errors: a rule that
 // fits no section, with the locks or sites that there are.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,

@@ -1,6 +1,6 @@
-// How many of the program's threads had a core or wanted one, over the recorded run, from the kernel's context
-// switches: tells what was waiting for a core, which a simulation adds by itself, from what else took long. Who has
-// been woken and has no core yet is not seen.
+// How many of the program's threads used or wanted a core over the recorded run, from the kernel's context switches.
+// This distinguishes waits for a core, which a simulation adds by itself, from other delays. A thread that has been
+// woken and has no core yet is not seen.
 //
 // Immutable after construction; O(log switches) a question.
 #pragma once
@@ -18,7 +18,7 @@ class BusyCores {
   BusyCores(const model::Trace& trace, uint32_t cores);
 
   bool was_free(int64_t time_ns) const { return crowded_since(time_ns) == time_ns; }
-  // Since when every core had been wanted without a break; `time_ns` itself if one was free.
+  // The time since which every core was wanted without a break; `time_ns` itself if one was free.
   int64_t crowded_since(int64_t time_ns) const;
 
  private:

@@ -1,5 +1,6 @@
-// Simulated time: a queue of timed events, and K cores. Either shared equally by whoever wants one (processor sharing,
-// which is what the operating system's fair scheduler comes to over a few slices), or taken in turns (sim_slices.h).
+// Simulated time: a queue of timed events, and K cores. The cores are either shared equally by all threads that want
+// one (processor sharing, which the operating system's fair scheduler amounts to over a few slices), or taken in turns
+// (sim_slices.h).
 //
 // Not thread-safe. Deterministic: ties are broken by id. A CPU stretch of shared cores costs O(log n) however often the
 // sharing changes, because stretches are ordered by virtual time, which runs slower the more threads share the cores.
@@ -29,7 +30,7 @@ class SimClock {
   };
 
   // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares; `stays_ns` and `placement` are as in sim_slices.h.
-  // `vm_work` takes of shared cores, and outlives the clock.
+  // `vm_work` uses a part of shared cores, and outlives the clock.
   explicit SimClock(uint32_t cores, int64_t slice_ns = 0, int64_t stays_ns = 0, const WakePlacement& placement = {},
                     const VmWork& vm_work = {})
       : cores_(cores) {
@@ -37,25 +38,25 @@ class SimClock {
     if (cores > 0 && slice_ns == 0 && vm_work.total_ns() > 0) vm_load_.emplace(vm_work, cores);
   }
 
-  // A thread has its core wholly or not at all.
+  // True if a thread has a core wholly or not at all.
   bool sliced() const { return slices_.has_value(); }
   int64_t now_ns() const { return now_ns_; }
   int64_t cpu_ns() const { return sliced() ? slices_->cpu_ns() : cpu_ns_; }
   void at(int64_t time_ns, TimedKind kind, uint32_t id) {
     push(timed_, {std::min(time_ns, kLatest), static_cast<uint32_t>(kind), id});
   }
-  // Thread `id` wants a core until it has had it for this long.
+  // Thread `id` wants a core until it has used it for this long.
   void use_core(int64_t duration_ns, uint32_t id) {
     if (sliced()) return slices_->use(now_ns_, duration_ns, id);
     cpu_ns_ = base::add_saturated(cpu_ns_, duration_ns);
     push(running_, {base::add_saturated(virtual_, in_virtual(duration_ns)), 0, id});
   }
 
-  // How many threads have a core or want one.
+  // How many threads use a core or want one.
   // REQUIRES: !sliced()
   size_t running() const { return running_.size(); }
 
-  // Until then, no thread that wants a core gets on.
+  // Until `until_ns`, no thread that wants a core makes progress.
   // REQUIRES: !sliced()
   void freeze(int64_t until_ns) { frozen_until_ns_ = std::max(frozen_until_ns_, std::min(until_ns, kLatest)); }
 
@@ -103,7 +104,7 @@ class SimClock {
   // matters; 2^53 ns, 104 days, of it fit.
   static constexpr int kFraction = 10;
   static int64_t in_virtual(int64_t real_ns) { return base::multiply_saturated(real_ns, int64_t{1} << kFraction); }
-  // What a hostile trace's times add up to may be later than any clock tells.
+  // The sum of a hostile trace's times may be later than any clock shows.
   static constexpr int64_t kLatest = int64_t{1} << 62;
   __extension__ using Wide = __int128;
 
@@ -117,7 +118,7 @@ class SimClock {
         event = {false, static_cast<TimedKind>(entry.kind), entry.id};
         return true;
       }
-      if (!slices_->moves()) return false;  // nobody is there, or all spin for what nobody brings
+      if (!slices_->moves()) return false;  // no thread is left, or all spin in vain
       now_ns_ = cpu_at_ns;
       const uint32_t id = slices_->step(cpu_at_ns);
       if (id == SimSlices::kNone) continue;
@@ -126,7 +127,7 @@ class SimClock {
     }
   }
 
-  // When so much time will have passed in which threads get on.
+  // The time at which `passed_ns` will have passed without freezes.
   int64_t after_freeze_ns(int64_t passed_ns) const {
     return std::min(kLatest, base::add_saturated(std::max(now_ns_, frozen_until_ns_), passed_ns));
   }

@@ -1,7 +1,8 @@
-// How long a thread that came back to a core may have waited for it, from the kernel's context switches, which do not
-// show who has been woken and has no core yet. It waited no longer than the thread had run that left the core right
-// before, nor than the kernel lets one run while others wait. A simulation adds such waiting by itself. Where no thread
-// of the program left a core then, it was free, or others had it.
+// How long a thread that came back to a core may have waited for it, from the kernel's context switches. These do not
+// show which threads have been woken and have no core yet. The thread waited no longer than the run of the thread that
+// left the core right before, and no longer than the kernel lets one thread run while others wait. A simulation adds
+// such waiting by itself. Where no thread of the program left a core then, the core was free, or another program used
+// it.
 //
 // Immutable after construction; O(log switches) a question.
 #pragma once
@@ -18,7 +19,7 @@ class CoreQueue {
   CoreQueue() = default;  // nothing is known: every core was free
   explicit CoreQueue(const model::Trace& trace);
 
-  // At most, of a thread that was off its core in [out_ns, in_ns).
+  // The longest possible wait of a thread that was off its core in [out_ns, in_ns).
   int64_t waited_ns(int64_t out_ns, int64_t in_ns) const;
 
  private:

@@ -1,5 +1,6 @@
-// When a recorded program's own threads held all of its cores, so that whoever was to go on had to wait for one. Where
-// the kernel reported, by the threads' stints on cores; where it did not, by what ran as sim_share.h counts it.
+// The times at which a recorded program's own threads used all of its cores, so that a thread that could go on had to
+// wait for one. Where the kernel reported switches, they follow from the threads' stints on cores; where it did not,
+// from the threads that ran, as sim_share.h counts them.
 //
 // Immutable after construction; O(n log n) in the changes of running threads, O(log n) a question.
 #pragma once
@@ -23,7 +24,7 @@ class Crowding {
   // By the program's threads and the virtual machine's own together, as the kernel reported.
   static Crowding with_vm(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores);
 
-  // How much of [begin, end) it was so.
+  // The part of [begin, end) during which all cores were in use.
   int64_t ns(int64_t begin_ns, int64_t end_ns) const { return until(end_ns) - until(begin_ns); }
 
  private:

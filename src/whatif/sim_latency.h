@@ -1,6 +1,7 @@
-// How long the recorded run's hand-overs took: each its own time, where the simulated run has the same hand-over, and a
-// typical one, where it has another. On a busy machine single ones take a hundred times as long as the typical one; a
-// run in which all take the typical time is shorter than the recorded one by what they add up to.
+// How long the recorded run's hand-overs took. A simulated hand-over that also happened in the recorded run takes its
+// own recorded time; any other takes a typical time. On a busy machine, single hand-overs take a hundred times as long
+// as the typical one. A run in which all take the typical time would be shorter than the recorded one by the sum of
+// these differences.
 //
 // Waiting for a core that the program's own threads used is no part of a hand-over: the simulation adds that by itself.
 //
@@ -41,8 +42,8 @@ struct Latencies {
 
 Latencies measure_latencies(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
 
-// A hand-over's own time without the `crowded_ns` of it during which the program's own threads held all cores; but no
-// less than the typical one, which has its share of cores as well.
+// A hand-over's own time without the `crowded_ns` during which the program's own threads used all cores; but no less
+// than the typical time, which also contains its share of waiting for cores.
 constexpr int64_t own_latency_ns(int64_t recorded_ns, int64_t crowded_ns, int64_t typical_ns) {
   return std::max(recorded_ns - crowded_ns, std::min(recorded_ns, typical_ns));
 }

@@ -1,8 +1,8 @@
 // The machine that executes a SimProgram: simulated threads, pools, locks and cores. One run, then it is used up. Not
 // thread-safe.
 //
-// A thread holds a stack of frames, one for each fiber that it is inside of: inlined tasks, stages run by whoever
-// completed their source, tasks that it helps with. The machine takes the next event from the clock and lets that
+// A thread holds a stack of frames, one for each fiber that it is inside of: inlined tasks, stages run by the thread
+// that completed their source, tasks that it helps with. The machine takes the next event from the clock and lets that
 // thread go on until it needs time or has to wait.
 #pragma once
 
@@ -30,7 +30,7 @@ class SimMachine {
 
   // Runs to the end, or until nothing can happen any more.
   base::Result<Simulation> run();
-  // After the run: what each lock was waited for, those that nobody took left out.
+  // After the run: how long each lock was waited for, without locks that were never acquired.
   std::vector<LockWait> lock_waits() const;
 
  private:
@@ -43,8 +43,8 @@ class SimMachine {
     bool in_wait;      // its wait has begun
     // Taken off the time until it does something: the hand-over that an inlined task does not need.
     int64_t credit_ns = 0;
-    // It does what the library does for a task that is called now, or for a pool without workers: nothing of it
-    // happens.
+    // The thread is inside library code for a task that is called now, or for a pool without workers: none of that code
+    // runs.
     bool skips = false;
   };
   enum class Mode : uint8_t {
@@ -68,19 +68,19 @@ class SimMachine {
     uint32_t pool = kNone;
     uint32_t worker = kNone;        // its position in the pool
     uint32_t reserved = kNone;      // starting: the task that it will run
-    uint32_t before_first = kNone;  // what it runs before its first task
+    uint32_t before_first = kNone;  // the fiber that it runs before its first task
     uint32_t blocked_on = kNone;
     Mode mode = Mode::starting;
-    // In a queue for a lock, semaphore or barrier:
+    // Of a thread in a queue for a lock, semaphore or barrier:
     bool in_queue = false;  // it has asked, and has not gone on yet
-    bool granted = false;   // it has what it waited for when it comes back
+    bool granted = false;   // it has got what it waited for when it comes back
     bool woken = false;     // it is on its way to try again
     bool slept = false;     // since it asked
     uint32_t next_waiter = kNone;
-    int64_t comes_ns = 0;  // when it is to be back, by who woke it last
+    int64_t comes_ns = 0;  // when it is due back, set by the thread that woke it last
     uint64_t wanted = 0;   // lock_value; at a condition, how many signals
     int64_t wait_since_ns = 0;
-    int64_t spared_ns = 0;  // of its next CPU time: what the recorded run needed for waking; < 0: this one does
+    int64_t spared_ns = 0;  // part of its next CPU time that the recorded run spent on waking; < 0: only this run does
   };
   struct Permits {
     struct Waiter {
@@ -92,7 +92,7 @@ class SimMachine {
   };
   // Results that are taken as they come.
   struct Taking {
-    base::Fifo<uint32_t> there;    // tasks that are complete, and nobody has taken
+    base::Fifo<uint32_t> there;    // tasks that are complete and not taken
     base::Fifo<uint32_t> waiting;  // threads
   };
   struct Round {
@@ -100,7 +100,7 @@ class SimMachine {
     uint32_t first = kNone, last = kNone;
   };
   enum class TaskState : uint8_t { unknown, queued, running, ended };
-  // Who goes on when a task completes: a thread, or a coordinator's rest.
+  // What goes on when a task completes: a thread, or the rest of a coordinator.
   struct Waiter {
     bool is_thread;
     uint32_t id;  // of the thread, or in `parked_`
@@ -210,7 +210,7 @@ class SimMachine {
   int64_t wake_latency_ns(uint32_t token) const;
   uint32_t first_of_group(uint32_t token);
 
-  // False for what a damaged trace starts twice.
+  // False for a task that a damaged trace starts twice.
   bool is_new(uint32_t task) const { return states_[task] == TaskState::unknown; }
   bool is_queued(uint32_t task) const { return states_[task] == TaskState::queued; }
   Treatment treatment(uint32_t task) const { return treatments_.empty() ? Treatment::keep : treatments_[task]; }
@@ -248,7 +248,7 @@ class SimMachine {
   std::vector<uint32_t> first_waiter_, last_waiter_;  // by task, in `waiters_`
   std::vector<Waiter> waiters_;
   std::vector<Taking> takings_;
-  std::vector<uint32_t> taken_as_;  // by task: which was taken in its stead; empty where none is taken as it comes
+  std::vector<uint32_t> taken_as_;  // by task: the one taken in its stead; empty if none is taken as it comes
   std::vector<Frame> parked_;
   std::vector<bool> fired_;
   std::vector<bool> stopped_;  // by stop of the virtual machine: it has been
@@ -264,7 +264,7 @@ class SimMachine {
   std::vector<SimLock> locks_;
   std::vector<Round> rounds_;
   std::vector<Permits> permits_;      // by pool; empty where there are none
-  base::Fifo<uint32_t> asked_pools_;  // whose permits somebody had to wait for, each time
+  base::Fifo<uint32_t> asked_pools_;  // whose permits a thread had to wait for, each time
   uint64_t permits_broken_ = 0;
   uint64_t random_;
   uint32_t next_way_ = kNone;  // in program.sync.mutex_ways_ns
@@ -273,7 +273,7 @@ class SimMachine {
   // By loop of program.rounds:
   struct Loop {
     std::vector<uint32_t> begins;                     // of each round: the operation that it begins with
-    uint32_t next = 0;                                // the first that nobody has got
+    uint32_t next = 0;                                // the first not handed out
     std::vector<std::pair<uint32_t, uint32_t>> ends;  // fiber, and where it goes on without a further round
   };
   std::vector<Loop> loops_;

@@ -29,7 +29,8 @@ class OffCore {
       while (gap_ < gaps_->size() && (*gaps_)[gap_].in_ns <= at_ns) ++gap_;
       while (pause_ < pauses_->size() && (*pauses_)[pause_].end_ns <= at_ns) ++pause_;
       int64_t next_ns = end_ns;
-      // With the kernel's word, a stopped thread is off its core by that; without, the stop itself is what we know.
+      // Where the kernel reported switches, they show a stopped thread off its core. Elsewhere only the stop itself is
+      // known.
       if (!kernel_told_ && pause_ < pauses_->size()) {
         const model::Pause& pause = (*pauses_)[pause_];
         if (pause.begin_ns <= at_ns) {

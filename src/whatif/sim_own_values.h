@@ -1,6 +1,6 @@
-// What each new thread of a pool makes for itself before it works: the values of ThreadLocal variables, a parser or a
-// dictionary of its own. The recorded workers' are parts of the tasks that met them first. A larger pool has more
-// workers, and each makes its own.
+// Values that each new thread of a pool makes for itself before it works: the values of ThreadLocal variables, such as
+// a parser or a dictionary. In the recording, making them is part of the task that first needed them on each worker. A
+// larger pool has more workers, and each makes its own.
 //
 // Pure; linear in the events of workers, where the trace has such values.
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace contrafact::whatif {
 
-// Adds a fiber for each pool at least half of whose recorded workers made such values: the median of what they computed
-// and slept for it. REQUIRES: `program` is compiled.
+// Adds a fiber for each pool at least half of whose recorded workers made such values: the median of the time that they
+// computed and slept for them. REQUIRES: `program` is compiled.
 void add_own_values(SimProgram& program);
 
 }  // namespace contrafact::whatif

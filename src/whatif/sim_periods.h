@@ -1,7 +1,7 @@
-// When periodic tasks are due. A scheduled pool hands a periodic task out again when it has run, as a new task, with
-// what is left of its period as its delay. Where the pool is short of workers it runs late, and no delay is left. On
-// more workers it would still not run before its time, so that must be found from those of its runs, or of its
-// siblings' from the same place, that were handed out in time.
+// When periodic tasks are due. After a periodic task has run, a scheduled pool hands it out again as a new task, with
+// the rest of its period as its delay. Where the pool is short of workers, the task runs late, and no delay is left. On
+// more workers it would still not run before it is due. So its due times are found from those of its runs that were
+// handed out in time, or from such runs of its siblings from the same place.
 //
 // Pure; linear in the tasks, but for sorting.
 #pragma once

@@ -9,8 +9,8 @@
 
 namespace contrafact::whatif {
 
-// By pool; SimProgram::kPermitsUnknown for those that are no pools of permits, and where a thread that is not simulated
-// takes or gives some: it would never do so. Empty if none is known.
+// By pool; SimProgram::kPermitsUnknown for pools that are no pools of permits, and where a thread that is not simulated
+// takes or gives permits: it would never do so in the simulation. Empty if none is known.
 std::vector<uint32_t> find_permits(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
 
 }  // namespace contrafact::whatif

@@ -1,10 +1,10 @@
 // The queues of one simulated pool. Workers are numbers of simulated threads; tasks are task numbers. Plain data with
-// the rules of who takes what next; waking, creating and timing workers is the machine's affair. Not thread-safe.
+// the rules of which worker takes which task next; the machine wakes, creates and times workers. Not thread-safe.
 //
 //  - thread pools: one queue, first in first out; idle workers wait in a queue of their own;
 //  - fork-join pools: a worker takes its own newest task, then the oldest of the next worker that has one, then the
 //    oldest that came from outside.
-// A task that somebody takes out of turn (a helper) stays in its queue and is skipped there: `is_queued` says so.
+// A task that a helper takes out of turn stays in its queue and is skipped there: `is_queued` says so.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace contrafact::whatif {
 struct SimPool {
   format::PoolKind kind = format::PoolKind::other;
   uint32_t capacity = model::kUnboundedPool;
-  uint32_t core = 0;      // a worker is created for every task until there are as many
+  uint32_t core = 0;      // a worker is created for every task until there are this many
   uint32_t recorded = 0;  // workers that the recorded run had
-  // Cached pools: a task is handed to one idle worker. Others have a queue, from which a worker that has just ended its
-  // task takes more, before those come that were woken.
+  // Cached pools: a task is handed to one idle worker. Other pools have a queue. A worker that has just ended its task
+  // takes the next from it before woken workers arrive.
   bool hands_over = false;
   PoolLatency latency;
   bool fork_join() const { return kind == format::PoolKind::fork_join; }

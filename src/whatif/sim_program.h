@@ -1,19 +1,20 @@
-// What the simulation executes: each task's own events, and each plain thread's, as a list of operations that no longer
-// says who runs it or when. Compiled once per trace and read-only afterwards; any number of simulations may share it.
+// The program that the simulation executes: the events of each task, and of each plain thread, as a list of operations
+// that no longer says which thread runs it or when. Compiled once per trace and read-only afterwards; any number of
+// simulations may share it.
 //
 // Time between two events of one task becomes `cpu` (needs a core) or `pause` (a fixed delay off the core):
-//  - where the kernel reported it, exactly: preempted gaps vanish (the simulation decides anew who is preempted), blocked gaps
-//    are pauses, the rest is CPU;
+//  - where the kernel reported it, exactly: preempted gaps vanish (the simulation decides anew which thread is
+//    preempted), blocked gaps are pauses, the rest is CPU;
 //  - where it did not, all of it is CPU in tasks (an equal share where more ran than there were cores), and a pause
-//    in what threads do outside of tasks, where they mostly wait for the outside world (an acceptor in a system call
-//    looks as if it ran);
+//    outside of tasks, where threads mostly wait for the outside world (an acceptor in a system call looks as if it
+//    ran);
 //  - stops of the virtual machine are pauses.
-// Native threads are simulated whether they deal with tasks or not, and their own code is CPU: what blocks in it is
-// recorded.
+// Native threads are simulated whether they deal with tasks or not, and their own code is CPU, because its blocking
+// calls are recorded.
 //
 // Invariants
-//  1. A fiber's operations are contiguous in `ops` and end with `ret`. Fiber i < tasks is task i; fiber tasks + j is the
-//     own run of thread j. A fiber with begin == end never runs.
+//  1. A fiber's operations are contiguous in `ops` and end with `ret`. Fiber i < tasks is task i; fiber tasks + j is
+//     the own run of thread j. A fiber with begin == end never runs.
 //  2. A task that is `dynamic` starts or completes when its sources have completed: no operation does it.
 #pragma once
 
@@ -34,11 +35,11 @@ namespace contrafact::whatif {
 enum class OpCode : uint8_t {
   cpu,          // value: ns
   pause,        // value: ns
-  vm_wait,      // value: ns; a pause for what other threads held within the virtual machine
+  vm_wait,      // value: ns; a pause for something that other threads held within the virtual machine
   stop,         // value: which of the recorded stops of the virtual machine
   foreign,      // value: foreign_value
   round,        // value: round_value; where the thread's next round of work begins, or one has ended
-  handed,       // the call is over that handed out the task spawned last
+  handed,       // the call that handed out the last spawned task is over
   closing,      // value: pool; its shutting down begins ...
   closed,       // ... and is over
   emit,         // nothing but its event
@@ -74,7 +75,7 @@ struct Op {
   OpCode code;
 };
 
-// What others had of cores that the thread wanted, in ns, and how many cores they had then, in 1/256.
+// How much core time that the thread wanted other programs used, in ns, and how many cores they used then, in 1/256.
 constexpr int kForeignNsBits = 48;
 constexpr uint64_t foreign_value(int64_t lost_ns, double cores) {
   const auto ns = static_cast<uint64_t>(lost_ns) & ((uint64_t{1} << kForeignNsBits) - 1);
@@ -87,7 +88,7 @@ constexpr uint32_t foreign_cores_256(uint64_t foreign_value) {
   return static_cast<uint32_t>(foreign_value >> kForeignNsBits);
 }
 
-// An operation on a lock: the lock, as what, and which critical section it begins or ends.
+// An operation on a lock: the lock, whether shared, and the critical section that it begins or ends.
 constexpr uint64_t lock_value(uint32_t section, uint32_t lock, bool shared) {
   return uint64_t{section} | uint64_t{lock} << 32 | uint64_t{shared} << 63;
 }
@@ -101,7 +102,7 @@ constexpr bool is_shared(uint64_t lock_value) {
   return lock_value >> 63 != 0;
 }
 
-// What comes to wait at a condition, and how many signals it needed in the recording.
+// A comer at a condition, and how many signals it needed in the recording.
 constexpr uint64_t credit_value(uint32_t condition, uint32_t need) {
   return uint64_t{condition} | uint64_t{need} << 32;
 }
@@ -131,23 +132,23 @@ struct SimProgram {
   std::vector<bool> dynamic;          // by task
   std::vector<bool> called;           // by task: started by a `call`
   std::vector<bool> completes_by_op;  // by task: some operation completes it; otherwise its end does
-  // Fork-join tasks that are complete when all the tasks spawned below them have ended, whoever comes last (counted
+  // Fork-join tasks that are complete when all the tasks spawned below them have ended, whichever is last (counted
   // completers, which parallel streams are made of). Both empty where the trace has none.
   std::vector<bool> counted;      // by task
   std::vector<uint32_t> parents;  // by task: the task that spawned it; UINT32_MAX for none
   // By fiber: the run is over without it. Tasks that the recording cut off, delayed and periodic ones, and daemon
-  // threads that nobody joins would otherwise hold every variant at the recorded length.
+  // threads that are never joined would otherwise keep every variant at the recorded length.
   std::vector<bool> background;
   std::vector<uint32_t> needs;       // by task: sources that must complete; 0 where none
   std::vector<uint32_t> dependents;  // of task s: [dependents_begin[s], dependents_begin[s + 1])
   std::vector<uint32_t> dependents_begin;
-  // By pool: the fiber that a worker runs first if the recording did not have that worker (sim_own_values.h); UINT32_MAX
-  // for none.
+  // By pool: the fiber that a worker runs first if that worker was not recorded (sim_own_values.h); UINT32_MAX for
+  // none.
   // Empty without any.
   std::vector<uint32_t> own_values;
   std::vector<Release> releases;
-  // Where a place of the program takes results as they come (ExecutorCompletionService): by task which taking took it,
-  // UINT32_MAX for none. Empty without any.
+  // Where a place of the program takes results as they come (ExecutorCompletionService): by task, the number of the
+  // taking that took it; UINT32_MAX for none. Empty without any.
   std::vector<uint32_t> taken_in;
   uint32_t takings = 0;
   std::vector<bool> external_help;  // by pool: outsiders run its queued tasks while they wait for them

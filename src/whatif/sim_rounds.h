@@ -1,17 +1,17 @@
-// Loops of threads that a changed run would go through otherwise than as recorded.
+// Loops whose rounds would be divided among threads differently in a changed run, or would be fewer.
 //
-//  - Handed out: several threads come back to one place for the next piece of work, as the workers of a pool that a
-//    program made itself do. Whoever comes next gets the next piece, whatever it got in the recording.
-//  - Until awaited: a thread works in rounds with a sleep in each until the others are done (it saves, flushes,
-//    watches). Where they are done sooner, it makes fewer rounds. Not a thread that hands tasks out meanwhile: all
-//    of them have to be done.
+//  - Handed out: several threads come back to one place for the next piece of work, as do the workers of a program's
+//    own pool. The next thread to come gets the next piece, whichever piece it got in the recording.
+//  - Until awaited: a thread works in rounds, with a sleep in each, until the others are done (it saves, flushes,
+//    watches). If they are done sooner, it makes fewer rounds. A thread that hands tasks out meanwhile does not count:
+//    all its tasks have to be done.
 //
-// A trace does not say that a loop is one of these; its shape does. Threads are handed work where each thread's last
-// visit to the place comes after all the visits that found work, and where they wait for work there or do not all come
-// about equally often; or where they do not and yet end together, within two rounds (they draw numbers, say, which no
-// event shows: the place is then one that each piece of work comes to). A thread goes on until it is awaited where it
-// has made many rounds, and somebody began to wait for its end, or the last of the threads that ended before it ended,
-// within the last of them.
+// A trace does not say that a loop is one of these. The shape of the loop does. Threads are handed work where each
+// thread's last visit to the place comes after all the visits that found work, and where they wait for work there or do
+// not all come about equally often; or where they do not and yet end together, within two rounds (they draw numbers,
+// say, which no event shows: the place is then one that each piece of work comes to). A thread goes on until it is
+// awaited if it has made many rounds, and if one of two things happened within its last round: another thread began to
+// wait for its end, or the last of the threads that ended before it ended.
 //
 // Pure function of the trace; linear but for sorts. Read-only afterwards.
 #pragma once
@@ -28,8 +28,8 @@
 namespace contrafact::whatif {
 
 // Where a round begins: the loop, and which round it is. Handed-out rounds are numbered in the order in which they were
-// handed out; higher numbers are last visits. Of a thread that goes on until it is awaited, 1 is the end of its last
-// round, 0 of another.
+// handed out; higher numbers are last visits. For a thread that goes on until it is awaited, 1 is the end of its last
+// round, and 0 the end of any other.
 constexpr uint64_t round_value(uint32_t loop, uint32_t number) {
   return uint64_t{loop} << 32 | number;
 }
@@ -44,9 +44,9 @@ struct RoundLoop {
   enum class Kind : uint8_t { handed_out, until_awaited };
   Kind kind = Kind::handed_out;
   uint32_t rounds = 0;  // handed out: how many in all
-  // Until awaited: it is over when somebody waits for the end of this task, ...
+  // Until awaited: it is over when a thread waits for the end of this task, ...
   model::TaskId run;
-  // ... or, where that is none, when these threads have ended.
+  // ... or, if there is no such task, when these threads have ended.
   std::vector<uint32_t> others;
 };
 

@@ -16,7 +16,7 @@ struct SectionPlan {
   base::Column<Op> ops;       // empty: the program's own, with its fibers
   std::vector<Fiber> fibers;  // by fiber, into `ops`
   std::vector<SimLock> locks;
-  std::vector<uint32_t> made_from;  // by lock beyond the trace's: the recorded one whose sections it has
+  std::vector<uint32_t> made_from;  // by lock beyond the trace's: the recorded lock whose sections it takes over
   // Under LockRule::recorded, see sim_lock.h: by section for the first lock that it takes, by operation for others.
   std::vector<uint32_t> need;
   std::unordered_map<uint64_t, uint32_t> need_of_further;  // by lock_value, as if not shared

@@ -1,6 +1,6 @@
-// How much CPU a running thread really got where the kernel did not tell: whenever more threads ran than the recorded
-// machine had cores, each is taken to have had its equal share. It is the simulation's own rule turned around, so that
-// a recording of a crowded machine, simulated on the same cores, comes out as long as it was.
+// How much CPU time a running thread got where the kernel did not report it. Whenever more threads ran than the
+// recorded machine had cores, each is assumed to have got an equal share. This is the simulation's own rule reversed,
+// so that a recording of a crowded machine, simulated on the same cores, takes as long as recorded.
 //
 // Immutable after construction; O(n log n) in the changes of running threads, O(log n) a question.
 #pragma once
@@ -12,23 +12,23 @@
 
 namespace contrafact::whatif {
 
-// So many more threads run from `time_ns` on, as the events say.
+// The change, at `time_ns`, of the number of running threads, from the events.
 struct RunningChange {
   int64_t time_ns;
   int32_t by;
 };
 
-// In order of time. `native`: all threads count, and what they do outside tasks.
+// In order of time. `native`: all threads count, also outside tasks.
 std::vector<RunningChange> running_changes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
                                            bool native);
 
 class CoreShare {
  public:
-  CoreShare() = default;  // everybody had a core of their own
+  CoreShare() = default;  // every thread had a core of its own
   // `changes`: running_changes of the trace.
   CoreShare(const std::vector<RunningChange>& changes, int64_t begin_ns, uint32_t cores);
 
-  // Where the latest question was: who asks in order of time has its answer nearby.
+  // The position of the latest question: a caller that asks in order of time finds the next answer nearby.
   using Place = size_t;
   // CPU time of a thread that ran throughout [begin, end).
   int64_t cpu_ns(int64_t begin_ns, int64_t end_ns, Place& place) const {

@@ -1,18 +1,20 @@
-// K cores that threads take in turns, as the operating system's fair scheduler hands them out. Each core has a queue of
-// its own. There who has run least goes first; a running thread keeps its core for a slice, and beyond it for as long
-// as nobody waits there; a thread that comes back from a wait keeps a little of what it had run less than others.
+// K cores that threads take in turns, as the operating system's fair scheduler hands them out. Each core has a run
+// queue of its own. The thread that has run least goes first. A running thread keeps its core for a slice, and longer
+// while no thread waits there. A thread that comes back from a wait keeps a little of its lead: of the time by which it
+// had run less than others.
 //
-// Who wants a core gets the one that it had, if that is idle, else another idle one, else it queues for the one that it
-// had. A woken thread may queue although another core is idle, or preempt the running thread (sim_wake_placement.h). An
-// idle core takes a thread out of another's queue only when that has waited there for a while: Linux leaves a thread
-// where its data is in the caches, and does not look for work at all where a core idles for short times only.
+// A thread that wants a core gets the one that it used last, if that is idle, else another idle one, else it queues for
+// the one that it used last. A woken thread may queue although another core is idle, or preempt the running thread
+// (sim_wake_placement.h). An idle core takes a thread out of another core's run queue only when the thread has waited
+// there for a while: Linux leaves a thread where its data is in the caches, and does not look for work at all where a
+// core idles for short times only.
 //
 // With locks it matters that a thread has its core wholly or not at all: a lock's holder that lost its core keeps the
-// lock. Where nothing but time is shared, sim_clock.h's equal shares come to the same at less cost.
+// lock. Without locks, the equal shares of sim_clock.h give the same result at less cost.
 //
 // A damaged trace may claim that threads compete for cores for months. So that no run of slices takes long, a slice
-// grows after every kSlicesBeforeGrowth for each core: after half an hour of turns, turns that are somewhat longer
-// change nothing that anybody reads.
+// grows after every kSlicesBeforeGrowth for each core: after half an hour of turns, somewhat longer turns change no
+// visible figure.
 //
 // Not thread-safe. Deterministic: ties are broken by id. O(cores) a decision, O(log threads) for a thread in a queue,
 // O(threads) for one that moves to another core.
@@ -44,10 +46,10 @@ class SimSlices {
   static constexpr int64_t kGrowth = 16;
   // Linux's cost of a migration.
   static constexpr int64_t kStaysNs = 500'000;
-  // So much of what a thread had run less than others it is still owed when it comes back from a wait.
+  // At most this much of its lead does a thread keep when it comes back from a wait.
   static constexpr int64_t kOwedMostNs = 100'000;
 
-  // `stays_ns`: for so long a thread that waits for its core is not taken by an idle one, unless `placement` says that
+  // `stays_ns`: for this long, no idle core takes a thread that waits for its own core, unless `placement` says that
   // this happens at ticks.
   // REQUIRES: cores > 0, slice_ns > 0, stays_ns >= 0.
   SimSlices(uint32_t cores, int64_t slice_ns, int64_t stays_ns = kStaysNs, const WakePlacement& placement = {})
@@ -67,7 +69,7 @@ class SimSlices {
     return thread.stays || idle_ == 0;
   }
 
-  // The thread wants a core until it has had it for this long. Whoever's stretch has just ended keeps the core.
+  // The thread wants a core until it has used it for this long. A thread whose stretch has just ended keeps its core.
   void use(int64_t now_ns, int64_t duration_ns, uint32_t id) {
     Thread& thread = thread_of(id);
     thread.left_ns = duration_ns;
@@ -96,8 +98,8 @@ class SimSlices {
     let_idle_look(thread);
   }
 
-  // A thread that uses a core, or waits for one, has had enough at the next instant.
-  // REQUIRES: it was to go on until told.
+  // Ends, at the next instant, the stretch of a thread that uses a core or waits for one.
+  // REQUIRES: the stretch has no end of its own (kUntilTold).
   void end_now(int64_t now_ns, uint32_t id) {
     --endless_;
     for (Core& core : cores_) {
@@ -110,7 +112,7 @@ class SimSlices {
     threads_[id].left_ns = 0;
   }
 
-  // To be called before `next_ns`: the core of whoever did not go on is free.
+  // To be called before `next_ns`: frees the core of a thread that did not go on.
   void settle(int64_t now_ns) {
     if (pending_ == kNone) return;
     Core& core = cores_[pending_];
@@ -125,7 +127,7 @@ class SimSlices {
     return least_ns;
   }
 
-  // Somebody uses a core, or waits for one, who will be done by itself.
+  // True if a thread uses a core, or waits for one, in a stretch that ends by itself.
   bool moves() const { return cores_.size() - idle_ + ready_ > endless_; }
 
   // REQUIRES: now_ns == next_ns(). The thread whose stretch is over, or kNone: a slice was, or a thread moved.
@@ -165,11 +167,11 @@ class SimSlices {
     int64_t since_ns = 0;  // charged up to here
     int64_t slice_end_ns = 0;
     int64_t end_ns = INT64_MAX;  // the next decision; of an idle core, when it may take another's thread
-    int64_t least_ran_ns = 0;    // of those that it may run, when one was last chosen
+    int64_t least_ran_ns = 0;    // least `ran_ns` of the threads that it may run, at the last choice
     std::vector<Ready> ready;
   };
   struct Thread {
-    uint32_t core = kNone;  // that it has, waits for, or had
+    uint32_t core = kNone;  // that it uses, waits for, or used last
     int64_t left_ns = 0;
     int64_t ran_ns = 0;     // its virtual run time
     int64_t queued_ns = 0;  // when it began to wait for its core
@@ -213,14 +215,14 @@ class SimSlices {
     return thread.core != kNone ? thread.core : shortest;
   }
 
-  // What the thread had run more or less than others, it has on the other core as well.
+  // A thread's lead or lag over others on its old core is the same on the new one.
   void move(Thread& thread, uint32_t to) {
     const int64_t from_ns = thread.core == kNone ? 0 : cores_[thread.core].least_ran_ns;
     thread.ran_ns += cores_[to].least_ran_ns - from_ns;
     thread.core = to;
   }
 
-  // Who runs has run more by now.
+  // Charges the running thread up to now.
   void see_least(Core& core, int64_t now_ns) {
     if (core.id == kNone) return;
     if (now_ns > core.since_ns) charge(core, now_ns);
@@ -265,7 +267,7 @@ class SimSlices {
     start(core, now_ns, next.id);
   }
 
-  // Where nobody waits any more, idle cores have nothing to look for.
+  // Once no thread waits any more, idle cores have nothing to look for.
   void one_less_ready() {
     if (--ready_ > 0 || idle_ == 0) return;
     for (Core& core : cores_) {
@@ -289,7 +291,8 @@ class SimSlices {
     }
   }
 
-  // The idle core runs who has waited longest elsewhere, if that is long enough, or looks again when it will be.
+  // The idle core takes the thread that has waited longest for another core, if that is long enough; else it looks
+  // again when it will be.
   void take_from_others(Core& idle, int64_t now_ns) {
     idle.end_ns = INT64_MAX;
     if (ready_ == 0) return;
@@ -319,7 +322,7 @@ class SimSlices {
   uint64_t slices_ = 0;
   std::vector<Core> cores_;
   uint32_t idle_;
-  size_t endless_ = 0;        // threads that go on until told
+  size_t endless_ = 0;        // threads in a stretch without an end
   uint32_t pending_ = kNone;  // the core whose thread's stretch has just ended
   std::vector<Thread> threads_;
   size_t ready_ = 0;  // threads in the queues

@@ -1,5 +1,5 @@
-// How a simulated run's tasks hang together: what sets each off, who calls it rather than hand it out, who completes
-// it, and for which the run does not wait. Linear in the events.
+// How a simulated run's tasks depend on each other: what sets each task off, where it is called instead of handed out,
+// what completes it, and for which tasks the run does not wait. Linear in the events.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace contrafact::whatif {
 
-// Fills in what the program says of each task but for its operations. By task: its first task_depends event;
+// Fills in the program's data about each task, except for its operations. By task: its first task_depends event;
 // UINT32_MAX: none. REQUIRES: trace, uses, sync.native and periodic_due_ns are there.
 std::vector<uint32_t> find_ties(SimProgram& program);
 

@@ -1,5 +1,5 @@
-// Writes a simulated run as a trace: who did what when, with the recorded run's tables. Not thread-safe; belongs to one
-// simulation. Disabled, every call is a test of one flag.
+// Writes a simulated run as a trace: each thread's events and their times, with the recorded run's tables. Not
+// thread-safe; belongs to one simulation. Disabled, every call is a test of one flag.
 #pragma once
 
 #include <span>

@@ -1,12 +1,12 @@
-// What threads of the virtual machine's own (compiler, collector) computed beside the recorded program, and what they
-// take of the cores of a simulated one.
+// How much the virtual machine's own threads (compiler, collector) computed beside the recorded program, and how much
+// of the cores' time they use in a simulated run.
 //
-// It is work that the program makes: code to compile, garbage to collect. So it belongs to places of the program, by
-// how much the program's threads had computed until then, and a run that gets there sooner must do it in less time. As
-// long as cores are idle they do it. Where they are not, it lags behind a little, as it does in a queue; from kLagNs on
-// the program gets on only as fast as the cores can do both.
+// The program causes this work: code to compile, garbage to collect. So each piece of it belongs to a point of the
+// program, measured by how much the program's threads had computed until then, and a run that gets there sooner must do
+// it in less time. Idle cores do the work. Where no core is idle, the work lags behind a little, as in a queue; from a
+// lag of kLagNs on, the program proceeds only as fast as the cores can do both.
 //
-// What the virtual machine did while it stopped the program is no part of it: those stops are simulated themselves.
+// Work during a stop of the program is not included: those stops are simulated themselves.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace contrafact::whatif {
 
-// A thread of the program computed, or wanted to and had no core.
+// A time in which a thread of the program computed, or was ready to compute and had no core.
 struct ProgramStint {
   int64_t begin_ns, end_ns;
   bool has_core;
@@ -51,7 +51,7 @@ class SimVmLoad {
 
   SimVmLoad(const VmWork& work, uint32_t cores) : pieces_(&work.pieces()), cores_(cores) { enter(); }
 
-  // How much of a core each of so many threads has that want one, from now on ...
+  // The share of a core that each of `running` threads that want one gets, from now on ...
   double speed(size_t running) const;
   // ... for this long at least.
   int64_t steady_ns(size_t running) const;
@@ -66,7 +66,7 @@ class SimVmLoad {
   double cores_;
   size_t piece_ = 0;
   double done_ns_ = 0;  // by the program's threads
-  double lag_ns_ = 0;   // of the virtual machine's work that is there to be done
+  double lag_ns_ = 0;   // of the virtual machine's work that is due
 };
 
 }  // namespace contrafact::whatif

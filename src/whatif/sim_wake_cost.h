@@ -1,18 +1,19 @@
-// The cost of giving up a lock that others wait for. The thread wakes one of them, which takes a system call and an
-// interrupt of another core. Or it asks the kernel in vain, and fetches the lock's memory from the core of one that
-// looked at it. The recording has this cost in the CPU time after the release; where nobody waits any more, it goes as
-// well. With short sections it is several times as long as they are.
+// The cost of releasing a lock that others wait for. The releasing thread wakes one of them, which takes a system call
+// and an interrupt of another core. Or it asks the kernel in vain, and fetches the lock's memory from the core of a
+// thread that looked at the lock. In the recording this cost is part of the CPU time after the release. In a variant
+// where no thread waits any more, the cost is gone, too. Short sections are several times shorter than it.
 //
-// Not each release wakes somebody while others sleep. Who is woken needs a while to come, and meanwhile the thread that
-// woke it takes the mutex again and gives it up, for nothing, as often as it likes: a mutex has to be marked before a
-// sleeper is woken (sim_lock.h). Where the kernel's context switches are known, so is who woke whom (sim_woken.h).
+// Not every release wakes a thread while others sleep. A woken thread needs a while to come. Meanwhile the thread that
+// woke it may acquire and release the mutex again, any number of times, at no such cost: a mutex has to be marked
+// before a sleeper is woken (sim_lock.h). Where the kernel's context switches are known, so is which thread woke which
+// (sim_woken.h).
 //
 // A place is a thread, the code of a section, what the thread does next, and an eighth of the run: other threads do
-// other work, and so does one at another time. The cost there is the difference between the mean CPU times up to the
-// next event where somebody was woken, or waited, and where nobody did. Where the place has no release for which nobody
-// waited, those that woke nobody stand for them, and what waiters cost is what they do elsewhere. A difference that is
-// less than five times its error counts as none. The cost of those that woke somebody is shared out among them by how
-// much longer than the others each took.
+// other work, and so does one at another time. The cost there is a difference between mean CPU times up to the next
+// event: of releases that woke a thread, or for which a thread waited, and of releases for which no thread waited. If
+// the place has none of the latter, the releases that woke no thread stand for them, and the cost of waiters is that of
+// other places. A difference that is less than five times its error counts as none. The cost of the releases that woke
+// a thread is divided among them by how much longer than the others each took.
 //
 // Pure; linear in the sections but for sorts.
 #pragma once
@@ -28,12 +29,12 @@
 namespace contrafact::whatif {
 
 struct WakeCost {
-  int64_t ns = 0;                    // of a release that woke somebody, on average
-  int64_t in_vain_ns = 0;            // of one for whose lock others waited, and that woke nobody
-  std::vector<bool> slept;           // by section: somebody waited for its lock when it was given up
-  std::vector<bool> woke;            // by section: and was woken; as `slept` where that is not known
+  int64_t ns = 0;                    // of a release that woke a thread, on average
+  int64_t in_vain_ns = 0;            // of a release that woke no thread although others waited
+  std::vector<bool> slept;           // by section: a thread waited for its lock at the release
+  std::vector<bool> woke;            // by section: that thread was woken; as `slept` where not known
   bool wakes_known = false;          // of mutexes
-  std::vector<int64_t> recorded_ns;  // by section: of its own release; 0 where nobody waited
+  std::vector<int64_t> recorded_ns;  // by section: of its own release; 0 if no thread waited
 };
 
 // `sections`: of model::critical_sections.

@@ -17,8 +17,9 @@ struct Tokens {
     int64_t end_ns;   // of the block
   };
   std::vector<Way> ways;  // by pair
-  // Of what one thread waits for at one place within one task, for permits or at queues, any may end any wait: the
-  // first to come the first. By pair its group, UINT32_MAX for none; and by group its pairs, in the order of the waits.
+  // Of the wakes that one thread waits for at one place within one task, for permits or at queues, any may end any
+  // wait: the first to come ends the first wait. By pair its group, UINT32_MAX for none; and by group its pairs, in the
+  // order of the waits.
   std::vector<uint32_t> group;
   std::vector<std::vector<uint32_t>> groups;
 };

@@ -1,9 +1,9 @@
 // Which release of a mutex woke which sleeper, from the kernel's context switches.
 //
-// A mutex is marked when somebody finds it held, and who gives up a marked one wakes one sleeper: the one that has
-// slept for the longest. So the sleeps at a mutex, in the order in which they began, belong each to the first release
-// after its beginning that found the mutex marked and woke nobody else. Where events are missing, to the first that
-// woke nobody else. Reader-writer locks that nobody reads under count as mutexes.
+// A mutex is marked when a thread finds it held. The release of a marked mutex wakes one sleeper: the one that has
+// slept the longest. So take the sleeps at a mutex in the order in which they began: each belongs to the first release
+// after its beginning that found the mutex marked and woke no other thread. Where events are missing, it belongs to the
+// first release that woke no other thread. Reader-writer locks without readers count as mutexes.
 //
 // Pure; linear in the sections and switches but for sorts.
 #pragma once
@@ -18,13 +18,13 @@
 namespace contrafact::whatif {
 
 struct Woken {
-  // Whom a release woke.
+  // The thread that a release woke.
   struct Coming {
-    int64_t core_ns = INT64_MAX;   // when it had a core again; INT64_MAX: nobody was woken
-    int64_t there_ns = INT64_MAX;  // when it looked at the mutex again; where somebody was faster, that is estimated
+    int64_t core_ns = INT64_MAX;   // when it got a core again; INT64_MAX: no thread was woken
+    int64_t there_ns = INT64_MAX;  // when it looked at the mutex again; estimated where another thread was faster
   };
   bool known = false;                   // by the kernel's switches
-  int64_t return_ns = 0;                // what a woken thread typically takes from having a core to looking
+  int64_t return_ns = 0;                // typical time of a woken thread from getting a core to looking
   std::vector<Coming> by_release = {};  // by section; empty where they are not known
 
   bool woke(size_t section) const { return by_release[section].core_ns != INT64_MAX; }

@@ -1,6 +1,6 @@
 // The re-dispatch model: a discrete-event simulation of the recorded run in which pools of their real size hand out
-// queued tasks to whichever worker is free, on a given number of cores. Recorded are the tasks' programs (segments of
-// CPU, blocks, spawns, waits, completions); who runs them when is decided anew.
+// queued tasks to any free worker, on a given number of cores. The tasks' programs (segments of CPU, blocks, spawns,
+// waits, completions) are as recorded; which worker runs them, and when, is decided anew.
 //
 // Pure and deterministic: no wall clock, equal inputs give equal bytes. One simulation runs on one thread; several may
 // share a trace.
@@ -8,7 +8,7 @@
 // Invariants
 //  1. Every task that was started in the recording is started once in the simulation, unless the result is `stuck`. The
 //     run is over when nothing but background is left: tasks that the recording cut off, delayed and periodic ones, and
-//     daemon threads that nobody joins.
+//     daemon threads that are never joined.
 //  2. With the recorded assignment's resources unlimited, the duration is that of the longest chain of dependences.
 #pragma once
 
@@ -35,12 +35,12 @@ struct SimulateOptions {
   bool build_trace = true;           // false: metrics only, about twice as fast
 
   // Where there are locks.
-  LockRule lock_rule = LockRule::barging;  // who gets a lock next
+  LockRule lock_rule = LockRule::barging;  // which thread acquires a lock next
   uint64_t seed = 0;     // 0: every hand-over takes the typical time; else one of the recorded ones, drawn by this
   int64_t slice_ns = 0;  // how long a thread keeps a core that others want; 0: as recorded
 };
 
-// A thread that could not go on when nothing could happen any more.
+// A thread that still waited when the simulation could not go on.
 struct StuckTask {
   model::TaskId task;       // none: a plain thread outside any task
   model::TaskId waits_for;  // none: not known
@@ -62,7 +62,7 @@ struct Simulation {
   int64_t cpu_ns = 0;  // core time used
   double core_utilisation = 0;
   uint32_t cores = 0;              // 0: unlimited
-  int64_t spared_waits_ns = 0;     // left out: waits within the virtual machine of tasks that are called now
+  int64_t spared_waits_ns = 0;     // left out: waits, within the virtual machine, of tasks that are called now
   uint64_t unknown_waits = 0;      // waits whose cause the trace does not hold: kept at their recorded length
   std::vector<StuckTask> stuck;    // empty: the run came to its end
   std::vector<std::string> notes;  // assumptions that this trace forced, one line each
@@ -92,15 +92,15 @@ struct BaselineCheck {
 };
 base::Result<BaselineCheck> check_baseline(const model::Facts& facts, const SimulateOptions& options = {});
 
-// What a simulated trace says of the simulation that made it: BaselineCheck::error, as a decimal number.
+// The fact in a simulated trace about the simulation that made it: BaselineCheck::error, as a decimal number.
 inline constexpr std::string_view kBaselineErrorFact = "simulated.baseline_error";
 model::Fact baseline_fact(const BaselineCheck& check);
 
 struct SimProgram;
 class Retimer;
 
-// Many simulations of one trace, metrics only: what they share is worked out once. Immutable, may be shared between
-// threads; what it is given must outlive it.
+// Many simulations of one trace, metrics only: their common part is computed once. Immutable, may be shared between
+// threads; the arguments must outlive it.
 struct SectionPlan;
 
 class Simulator {
@@ -110,8 +110,9 @@ class Simulator {
   ~Simulator();
   // As the functions of the same names; options.build_trace is ignored: there is none.
   base::Result<Simulation> simulate(const Variant& variant, const SimulateOptions& options = {}) const;
-  // What the variant makes of critical sections. Who simulates it several times, as with other seeds, has that done
-  // once: of a recording with many sections it takes as long as a simulation. Null where simulate() says why.
+  // The variant's critical sections, planned. A caller that simulates a variant several times, for example with other
+  // seeds, makes the plan once: for a recording with many sections, a plan takes as long as a simulation. Null where
+  // simulate() returns an error that says why.
   std::shared_ptr<const SectionPlan> plan(const Variant& variant, LockRule rule) const;
   // REQUIRES: `plan` is of this variant's sections and of options.lock_rule, or null.
   base::Result<Simulation> simulate(const Variant& variant, const SimulateOptions& options,
@@ -126,7 +127,7 @@ class Simulator {
  private:
   explicit Simulator(std::unique_ptr<const model::Facts> facts);
 
-  std::unique_ptr<const model::Facts> own_facts_;  // null: the caller has them
+  std::unique_ptr<const model::Facts> own_facts_;  // null: the caller owns them
   std::unique_ptr<const SimProgram> program_;
   std::unique_ptr<const Retimer> retimer_;  // of traces with locks
 };

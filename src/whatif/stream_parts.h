@@ -1,8 +1,7 @@
 // Parallel streams on a larger pool. A stream's tasks halve its source until a part is no more than the even share of a
-// quarter of a worker (java.util.stream.AbstractTask), so a pool with twice the workers halves once more. Which parts
-// those would be, a recording shows only of what was not computed: a part in which the program waited several times
-// holds several elements, and is cut between these waits. Parts without waits stay whole: their cores are shared
-// anyway.
+// quarter of a worker (java.util.stream.AbstractTask), so a pool with twice the workers halves once more. A recording
+// shows these smaller parts only where the program waited: a part with several waits holds several elements, and is cut
+// between these waits. Parts without waits stay whole: their cores are shared anyway.
 //
 // Pure; linear in the events.
 #pragma once

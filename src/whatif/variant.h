@@ -1,5 +1,5 @@
 // A variant: what a set of improvements makes of a program, as the simulation reads it. An overlay over the recorded
-// run: what is empty stays as recorded. Plain data.
+// run: empty members stay as recorded. Plain data.
 #pragma once
 
 #include <span>
@@ -19,8 +19,8 @@ struct PoolSize {
 struct Variant {
   std::vector<Treatment> treatments = {};  // by task
   std::vector<SectionEdit> edits = {};     // parallel to model::critical_sections(trace)
-  // Likewise: what a section does on a core takes so many times as long as recorded, be it inside or moved outside.
-  // Below 1 where recording it made it longer.
+  // Parallel to the sections: the factor by which a section's time on a core differs from the recorded one, whether
+  // inside or moved outside. Below 1 where recording made the section longer.
   std::vector<float> cpu_scales = {};
   std::vector<PoolSize> pool_sizes = {};
   uint32_t cores = 0;  // 0: those of SimulateOptions

@@ -1,5 +1,5 @@
-// Time on a core, burnt so that losing the core does not count: what lies between two looks at the clock counts only if
-// it is shorter than any switch to another thread and back.
+// Burns time on a core so that time without the core does not count: the time between two looks at the clock counts
+// only if it is shorter than any switch to another thread and back.
 #pragma once
 
 #include <atomic>
@@ -9,16 +9,16 @@
 
 namespace contrafact::replay {
 
-// One thread's. Burning is in small portions and exact in the sum: what one burn takes too much, the next takes less.
-// So does what the replay does between two burns: the recorded time of a call of a lock is in the burns beside it.
-// `now_ns` is the clock.
+// One thread's. Time is burnt in small portions, and exactly in the sum: if one burn takes too long, the next is
+// shorter. The replay's own work between two burns is subtracted in the same way, because the recorded time of a call
+// of a lock is part of the burns beside it. `now_ns` is the clock.
 template <int64_t (*now_ns)()>
 class BurnerBy {
  public:
   // A look at the clock takes about 20 ns; two switches, a microsecond and more.
   static constexpr int64_t kGapMax = 2'000;
 
-  // `clock`: grows with what is burnt, for whoever watches. May be nullptr.
+  // `clock`: grows with the burnt time, for other threads to watch. May be nullptr.
   void burn(int64_t ns, std::atomic<int64_t>* clock) {
     const int64_t base = clock ? clock->load(std::memory_order_relaxed) : 0;
     int64_t last_ns = now_ns();

@@ -2,17 +2,17 @@
 // is ended by ending the process.
 //
 // Strategies:
-//  - free: nothing but the locks themselves decides who has one;
+//  - free: only the locks themselves decide which thread acquires one;
 //  - recorded (the paper's RLSC): each lock is acquired in the recorded order, by counting (whatif/sim_lock.h);
 //  - deterministic (Kendo's idea): an order that follows from the program and its input alone. Each thread has a
 //    logical clock that counts its burnt nanoseconds; only the thread whose clock is least (turns.h), of those that do
-//    not wait for another one, may take a lock or send or count a signal, and a lock that was given up later in this
+//    not wait for another one, may acquire a lock or send or count a signal, and a lock that is released later in this
 //    order is still held.
-//  - sections: each critical section begins when those are over that the schedule says it follows, and takes no lock
-//    (plan/section_turns.h); its times are noted.
+//  - sections: each critical section begins when the sections are over that it follows by the schedule, and takes no
+//    lock (plan/section_turns.h); its times are noted.
 //
-// Under the recorded order and that of sections the k-th wait at a semaphore in the recording goes on when as many
-// posts are there as it took to let k waits go on.
+// Under the recorded order and that of sections the k-th wait at a semaphore in the recording goes on after as many
+// posts as k waits needed in the recording.
 //
 // Equation 1: reading (the file, in blocks), decoding and running are timed apart.
 #pragma once
@@ -36,11 +36,11 @@ struct ReplayCounts {
   uint64_t file_bytes = 0;
   uint64_t blocks = 0;
   uint64_t order_digest = 0;  // equal for equal orders of exclusive sections at every lock; 0: not noted
-  uint64_t out_of_order = 0;  // exclusive sections that were had before one that came earlier in the recording;
+  uint64_t out_of_order = 0;  // exclusive sections that began before one that came earlier in the recording;
                               // of sections: before one that they follow was over
   uint64_t sections = 0;
-  int64_t sleep_over_ns = 0;  // by which each sleep was asked shorter, for that is how much longer one takes here
-  uint64_t waits_left = 0;    // threads that went on without what they waited for: nothing else could happen any more
+  int64_t sleep_over_ns = 0;  // by which each sleep request was shortened, because a sleep takes that much longer here
+  uint64_t waits_left = 0;    // threads that went on although their wait had not ended: nothing else could happen
 };
 
 struct ReplayResult : ReplayCounts {

@@ -1,4 +1,5 @@
-// What the replayed threads share: locks of the C library, and parking places for whoever waits for another thread.
+// The objects that the replayed threads share: locks of the C library, and parking places for threads that wait for
+// another thread.
 #pragma once
 
 #include <pthread.h>
@@ -39,7 +40,7 @@ class LiveLock {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_rwlock_t rwlock_ = PTHREAD_RWLOCK_INITIALIZER;
   pthread_spinlock_t spinlock_;
-  std::atomic<uint32_t> taken_{0};  // Kind::handed: given up by another thread than took it
+  std::atomic<uint32_t> taken_{0};  // Kind::handed: released by another thread than acquired it
   std::mutex order_mutex_;
   std::vector<uint32_t> order_;
 };
@@ -64,7 +65,8 @@ class Parking {
   std::unique_ptr<Place[]> places_;
 };
 
-// A count that some wait for: signals of a condition, posts of a semaphore, the end of a task, the members of a round.
+// A count that threads wait for: signals of a condition, posts of a semaphore, the end of a task, the members of a
+// round.
 struct LiveCount {
   struct Waiter {
     uint32_t thread;
@@ -73,7 +75,7 @@ struct LiveCount {
   std::mutex mutex;
   uint32_t count = 0;
   uint32_t comers = 0;
-  std::vector<Waiter> waiting;  // in the order of their coming
+  std::vector<Waiter> waiting;  // in the order of their arrival
 };
 
 }  // namespace contrafact::replay

@@ -1,4 +1,4 @@
-// One replay in a process of its own, ended when its time is up, and what else the machine did meanwhile.
+// One replay in a process of its own, ended when its time is up, and the other use of the machine meanwhile.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace contrafact::replay {
 
 struct ProcessRun {
   ReplayResult result;
-  // Of the cores' time during the replay: what others used, the hypervisor's other guests among them.
+  // The share of the cores' time during the replay that other programs used, including the hypervisor's other guests.
   double foreign_share = 0;
 };
 

@@ -1,5 +1,5 @@
-// When each critical section of a replay was asked for, had and given up. Each section is noted by the threads that run
-// it; sums may be taken while threads that do not count still run.
+// When each critical section of a replay was requested, acquired and released. Each section is noted by the threads
+// that run it; sums may be taken while threads that do not count still run.
 #pragma once
 
 #include <atomic>
@@ -20,11 +20,11 @@ class SectionTimes {
   void had(uint32_t section, int64_t now_ns) { set(stamps_[section].had, now_ns); }
   void given(uint32_t section, int64_t now_ns) { set(stamps_[section].given, now_ns); }
 
-  // From being asked for to being acquired, summed over the sections of each group.
+  // From request to acquisition, summed over the sections of each group.
   std::vector<int64_t> wait_ns_by_group() const;
-  // Sections that were had before one that they follow was given up: none, if the order was kept.
+  // Sections acquired before the release of one that they follow: none, if the order was kept.
   uint64_t out_of_order() const;
-  uint64_t count() const;  // that were had
+  uint64_t count() const;  // of acquired sections
 
  private:
   static constexpr int64_t kNever = INT64_MIN;

@@ -1,7 +1,7 @@
-// The order of what threads do to each other under the deterministic strategy: a thread may do it when its logical
-// clock is the least of all that are not waiting for another thread; ties go to the lower number. Clocks are compared
-// by quanta of logical time: where locks are asked for faster than cores change hands, each thread does what it has to
-// do within a quantum at one go. Thread-safe.
+// The order of the threads' synchronisation under the deterministic strategy: a thread has its turn when its logical
+// clock is the least of all threads that are not waiting for another thread; ties go to the lower number. Clocks are
+// compared by quanta of logical time: where locks are asked for faster than cores change hands, each thread does all
+// its synchronisation within a quantum at one go. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class Turns {
 
   std::atomic<int64_t>& clock(size_t thread) { return clocks_[thread].ns; }
 
-  // The thread takes part from here on. To be called by whoever starts it or lets it go on, at that one's turn: so the
-  // thread's place does not depend on when it gets its core.
+  // The thread takes part from here on. To be called by the thread that starts it or lets it go on, at the caller's
+  // turn, so that the new thread's place does not depend on when it gets its core.
   void join_at(size_t thread, int64_t clock_ns) {
     clock(thread).store(clock_ns, std::memory_order_release);
     joins_.fetch_add(1, std::memory_order_release);
@@ -31,8 +31,8 @@ class Turns {
   // Returns when it is the thread's turn.
   void wait(size_t thread) const;
 
-  // The place in the order of turns of what the thread does at this logical time; grows with the time. No two threads
-  // have one in common.
+  // The place, in the order of turns, of the thread's action at this logical time; grows with the time. No two threads
+  // have a place in common.
   int64_t place(size_t thread, int64_t clock_ns) const {
     return (clock_ns >> quantum_bits_) * static_cast<int64_t>(count_) + static_cast<int64_t>(thread);
   }
@@ -53,7 +53,7 @@ class Turns {
   const size_t count_;
   const int quantum_bits_;
   std::unique_ptr<Clock[]> clocks_;
-  std::atomic<uint64_t> joins_{0};  // so far: who looks at the clocks one by one misses none
+  std::atomic<uint64_t> joins_{0};  // so far: a thread that looks at the clocks one by one misses none
 };
 
 }  // namespace contrafact::replay
