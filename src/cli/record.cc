@@ -104,9 +104,10 @@ base::Result<bool> is_native(const Options& options, const Session& session, Pre
                                    file->interpreter, by->why)};
   }
   note(session,
-       fmt::format("'{}' is a script: its interpreter '{}' is recorded{}{}", session.program.front(), file->interpreter,
-                   options.children ? " and what it starts, each in a file of its own"
-                                    : ", not what it starts; --children records that too",
+       fmt::format("'{}' is a script: its interpreter '{}' is recorded, and the program that it becomes (exec){}{}",
+                   session.program.front(), file->interpreter,
+                   options.children ? "; each process that it starts has a file of its own"
+                                    : ", but no process that it starts; --children records these too",
                    jvm.mentions ? "; it mentions java, but was not seen to start a JVM: --jvm if it does" : ""));
   return true;
 }
