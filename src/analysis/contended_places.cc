@@ -33,7 +33,7 @@ bool is_for_lock(const Trace& trace, BlockReason reason, ContextId context) {
   return reason == BlockReason::monitor || model::is_lock_call(trace, context);
 }
 
-// What ends such a block does not hang on how the program's tasks are run.
+// Such a block lasts as long however the program's tasks are run.
 bool keeps_length(BlockReason reason) {
   return reason == BlockReason::sleep || reason == BlockReason::io;
 }

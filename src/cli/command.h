@@ -11,7 +11,7 @@
 
 namespace contrafact::cli {
 
-// What a command may know about its surroundings.
+// The surroundings of a command.
 struct Session {
   std::string self;                  // absolute path of the running executable
   std::vector<std::string> program;  // the words after `--` on the command line

@@ -5,7 +5,7 @@
 // times that never decrease (Rehype, section 3: "a form of sequential consistency"). Events of different threads are
 // related only by the tasks and threads that they name.
 //
-// What is a task. Anything with a future or a body that a thread may wait for:
+// Kinds of tasks. A task is anything with a future or a body that a thread may wait for:
 //  - a Runnable, Callable, ForkJoinTask or RunnableScheduledFuture that was given to an executor;
 //  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures
 //    that are completed by hand have none (no start and end, only a complete);

@@ -28,7 +28,7 @@ struct Value {
   bool known = false;
 };
 
-// What a body that cannot go on is waiting for.
+// The cause for which a body cannot go on.
 enum class Hold : uint8_t {
   nothing,
   available,    // task `held_by` is spawned

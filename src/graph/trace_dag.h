@@ -89,7 +89,7 @@ struct Latencies {
   std::vector<int64_t> call_label_ns, call_post_ns;  // by pool; the last one for tasks of no pool
 };
 
-// What propagation has to know about a task, in one byte.
+// The facts about a task that propagation needs, in one byte.
 enum TaskFlag : uint8_t {
   kHasSpawn = 1,
   kHasComplete = 2,  // a completion of its own; otherwise it completes at its end

@@ -48,7 +48,7 @@ class LockUses {
  public:
   using SectionsOfSite = std::map<uint32_t, std::vector<uint32_t>>;
 
-  // What is known about one lock.
+  // The facts about one lock.
   struct Lock {
     uint32_t begin = 0, end = 0;  // its sections
     bool waited = false;          // a thread waited for it
