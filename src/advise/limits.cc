@@ -139,16 +139,10 @@ std::string limit_of_threads(const model::Facts& facts, const analysis::ThreadUs
   return "";
 }
 
-// Of the run, how long threads waited for the most contended lock of a JVM's program.
-double contended_share(const Pricer& pricer) {
-  if (!pricer.contended()) return 0;
-  const int64_t recorded_ns = std::max<int64_t>(1, pricer.trace().end_ns() - pricer.trace().begin_ns());
-  return static_cast<double>(pricer.contended()->contended_ns) / static_cast<double>(recorded_ns);
-}
-
-std::string limit_of_lock(const Pricer& pricer, double share) {
+std::string limit_of_lock(const Pricer& pricer) {
   return fmt::format("threads waited for a lock at {} during {} of the run: only less work under it shortens that",
-                     pricer.trace().context_label(pricer.contended()->context), table::percent_text(share));
+                     pricer.trace().context_label(pricer.contended()->context),
+                     table::percent_text(pricer.contended()->share));
 }
 
 }  // namespace
@@ -157,14 +151,14 @@ std::string limit_of(const Pricer& pricer, const analysis::ThreadUsage& usage, c
                      std::span<const model::PoolId> useless) {
   std::vector<std::string> reasons;
   bool explained = false;
-  const double contended = contended_share(pricer);
-  if (contended > kMostly) reasons.push_back(limit_of_lock(pricer, contended));
+  const double contended = pricer.contended() ? pricer.contended()->share : 0;
+  if (contended > kMostly) reasons.push_back(limit_of_lock(pricer));
   for (const Shortage::Limit& limit : shortage.limits) {
     const bool gains_nothing = limit.pool.valid() && std::ranges::find(useless, limit.pool) != useless.end();
     reasons.push_back(limit.reason + (gains_nothing ? ", but more of them gain nothing" : ""));
     explained |= !gains_nothing;
   }
-  if (contended > kMuchContended && contended <= kMostly) reasons.push_back(limit_of_lock(pricer, contended));
+  if (contended > kMuchContended && contended <= kMostly) reasons.push_back(limit_of_lock(pricer));
   explained |= contended > kMuchContended;
   const Shares shares = usage.window.duration_ns() > 0 ? shares_of(usage) : Shares();
   if (!explained) {

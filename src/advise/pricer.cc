@@ -130,16 +130,14 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
 // While a thread waits for a lock, another one holds it: no change of tasks or pools makes that time shorter. In the rest
 // of the run the lock is held as well, for how long nobody knows: anything from nothing to the rest is gained.
 void Pricer::limit_by_lock(SimulatedEffect& effect) const {
-  const int64_t recorded_ns = trace_.end_ns() - trace_.begin_ns();
-  if (!contended_ || recorded_ns <= 0) return;
-  const double held = static_cast<double>(contended_->contended_ns) / static_cast<double>(recorded_ns);
-  const double most = std::max(0.0, 1 - held);
+  if (!contended_) return;
+  const double most = std::max(0.0, 1 - contended_->share);
   if (effect.gain <= most) return;
-  effect.notes.push_back(fmt::format(
-      "without the waits for a lock at {}, during {} of the run, it would gain {}: taken for one lock, which is held "
-      "as "
-      "long as recorded",
-      trace_.context_label(contended_->context), table::percent_text(held), table::percent_text(effect.gain)));
+  effect.notes.push_back(
+      fmt::format("threads wait for a lock at {} during {} of the run, taken for one lock that is held as long as "
+                  "recorded: without that limit it would gain {}",
+                  trace_.context_label(contended_->context), table::percent_text(contended_->share),
+                  table::percent_text(effect.gain)));
   effect.gain = most / 2;
   effect.drawn_low = std::min(effect.drawn_low, effect.gain);
   effect.drawn_high = std::min(effect.drawn_high, most);

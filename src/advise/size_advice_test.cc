@@ -30,7 +30,7 @@ std::string one_worker(int tasks) {
 }
 
 // A pool of two workers runs 8 tasks; each works for 10 ms under one monitor, for which the next one waits meanwhile.
-std::string two_workers_at_one_lock(bool named_as_wait) {
+std::string two_workers_at_one_lock(bool at_lock) {
   std::string text =
       "fact cores 16\nthread main\nthread w1\nthread w2\npool p1 thread_pool 2\nmethod m1 shop.Main.work "
       "Main.java:10\nmethod m2 shop.Main.put Main.java:20\ncontext c1 - m1:11\ncontext c2 - m2:21\n"
@@ -45,8 +45,8 @@ std::string two_workers_at_one_lock(bool named_as_wait) {
     const int64_t works_ns = begin_ns + i * each_ns, started_ns = i < 2 ? begin_ns : works_ns - each_ns + 1000;
     text += fmt::format("{} w{} task_start t{}\n", started_ns, worker, i + 1);
     if (i > 0) {
-      text += fmt::format("{} w{} block_begin {} c2\n", started_ns + 1000, worker, named_as_wait ? "monitor" : "io");
-      text += fmt::format("{} w{} block_end {}\n", works_ns, worker, named_as_wait ? "monitor" : "io");
+      text += fmt::format("{} w{} block_begin {} c2\n", started_ns + 1000, worker, at_lock ? "monitor" : "io");
+      text += fmt::format("{} w{} block_end {}\n", works_ns, worker, at_lock ? "monitor" : "io");
     }
     text += fmt::format("{} w{} task_end t{}\n", works_ns + each_ns - 1000, worker, i + 1);
   }
@@ -88,8 +88,8 @@ TEST(SizeAdvice, OfFewSizesTheSmallestThatGainsAsMuch) {
 // The trace does not hold the lock, but shows that somebody waits for it nearly all the time. Waits for something outside
 // of the program get no longer with more workers.
 TEST(SizeAdvice, MoreWorkersAtOneLockGainNothing) {
-  const SizeAdvices at_lock = advised(two_workers_at_one_lock(true), kAll);
-  for (const Advice& advice : at_lock.advices) EXPECT_LT(advice.effect.simulated->gain, 0.07);
+  const SizeAdvices at_one_lock = advised(two_workers_at_one_lock(true), kAll);
+  for (const Advice& advice : at_one_lock.advices) EXPECT_LT(advice.effect.simulated->gain, 0.07);
   const SizeAdvices outside = advised(two_workers_at_one_lock(false), kAll);
   ASSERT_EQ(outside.advices.size(), 1u);
   EXPECT_GT(outside.advices[0].effect.simulated->gain, 0.4);

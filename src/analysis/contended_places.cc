@@ -58,6 +58,7 @@ class Places {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
       if (facts_.uses()[i].role != model::ThreadRole::bystander) walk_thread(model::ThreadId(i));
     }
+    const int64_t recorded_ns = std::max<int64_t>(1, trace_.end_ns() - trace_.begin_ns());
     std::vector<ContendedPlace> places;
     for (auto& [line, waits] : waits_) {
       const auto longest =
@@ -66,6 +67,7 @@ class Places {
       place.context = longest->context;
       place.holder_may_wait = waiting_methods_.contains(line.first);
       place.contended_ns = covered_ns(waits);  // puts them in order
+      place.share = static_cast<double>(place.contended_ns) / static_cast<double>(recorded_ns);
     }
     std::ranges::stable_sort(places, std::greater(), &ContendedPlace::contended_ns);
     return places;

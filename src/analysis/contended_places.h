@@ -17,6 +17,7 @@ namespace contrafact::analysis {
 struct ContendedPlace {
   model::ContextId context;  // of the longest wait
   int64_t contended_ns = 0;  // of the run: at least one thread waited here
+  double share = 0;          // the same, as a share of the run
   // The method also waits for a result, a queue or another thread. Then the lock may be held meanwhile, and a change
   // that shortens that wait shortens what the lock is held for.
   bool holder_may_wait = false;
