@@ -1,6 +1,7 @@
 // estimate_bench FILE COMBINATIONS THREADS SECONDS: estimates combinations of the improvements of a trace, on several
 // threads, until there are as many as asked for or the time is up. Prints one line of names and figures. Which
-// combinations follows from their number alone.
+// combinations follows from their number alone. Improvements that run tasks where they are waited for are in none:
+// lanes know none of these (graph/lanes.h). What a combination takes by itself is measured apart.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -21,15 +22,35 @@
 namespace contrafact::bench {
 namespace {
 
-// Which improvements can be made by themselves, as a search would find out first.
-std::vector<bool> usable(const whatif::Batch& batch, size_t improvements) {
+bool runs_at_wait(const whatif::Improvement& improvement) {
+  return improvement.optimisation->treatment() == whatif::Treatment::inline_at_wait;
+}
+
+// Which improvements lanes know and can be made by themselves, as a search would find out first.
+std::vector<bool> usable(const whatif::Batch& batch, const std::vector<whatif::Improvement>& improvements) {
   whatif::Batch::Scratch scratch(batch);
-  std::vector<bool> usable(improvements);
-  for (uint32_t i = 0; i < improvements; ++i) {
+  std::vector<bool> usable(improvements.size());
+  for (uint32_t i = 0; i < improvements.size(); ++i) {
+    if (runs_at_wait(improvements[i]) || !batch.reason(i).empty()) continue;
     const std::vector<uint32_t> alone{i}, *const set = &alone;
-    usable[i] = batch.reason(i).empty() && batch.figures(std::span(&set, 1), scratch)[0].ok();
+    usable[i] = batch.figures(std::span(&set, 1), scratch)[0].ok();
   }
   return usable;
+}
+
+// Nanoseconds of the estimate of one improvement by itself, the mean of a few.
+int64_t one_by_one_ns(const whatif::Batch& batch, const std::vector<bool>& usable) {
+  constexpr int kAtMost = 10;
+  whatif::Batch::Scratch scratch(batch);
+  int64_t spent_ns = 0, estimated = 0;
+  for (uint32_t i = 0; i < usable.size() && estimated < kAtMost; ++i) {
+    if (!usable[i]) continue;
+    const int64_t begin_ns = base::monotonic_ns();
+    if (!batch.figures_of_one(std::span(&i, 1), scratch)) continue;
+    spent_ns += base::monotonic_ns() - begin_ns;
+    ++estimated;
+  }
+  return estimated == 0 ? 0 : spent_ns / estimated;
 }
 
 // Combination `number`: of each set of tasks at most one improvement, so that none excludes another.
@@ -76,7 +97,8 @@ int run(const model::Trace& trace, uint64_t combinations, unsigned threads, int6
   for (const improve::Candidate& candidate : candidates) improvements.push_back(candidate.improvement);
   const whatif::Batch batch(*estimator, improvements);
   const int64_t compile_ns = base::monotonic_ns() - found_ns;
-  const std::vector<bool> can_be_made = usable(batch, improvements.size());
+  const std::vector<bool> can_be_made = usable(batch, improvements);
+  const int64_t one_ns = one_by_one_ns(batch, can_be_made);
   const int64_t started_ns = base::monotonic_ns(), cpu_before_ns = cpu_ns();
 
   Tally tally;
@@ -108,10 +130,11 @@ int run(const model::Trace& trace, uint64_t combinations, unsigned threads, int6
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   fmt::print(
-      "tasks {} events {} create_ns {} candidates {} candidates_ns {} compile_ns {} estimated {} refused {} alone {} "
+      "tasks {} events {} create_ns {} candidates {} at_wait {} lanes {} one_ns {} candidates_ns {} compile_ns {} estimated {} refused {} alone {} "
       "spent_ns {} cpu_ns {} peak_kib {} duration_sum_ns {}\n",
-      trace.tasks.size(), trace.event_count(), created_ns - begin_ns, candidates.size(), found_ns - created_ns,
-      compile_ns, tally.estimated.load(), tally.refused.load(), tally.alone.load(), spent_ns, spent_cpu_ns,
+      trace.tasks.size(), trace.event_count(), created_ns - begin_ns, candidates.size(),
+      std::count_if(improvements.begin(), improvements.end(), runs_at_wait), int{batch.has_lanes()}, one_ns,
+      found_ns - created_ns, compile_ns, tally.estimated.load(), tally.refused.load(), tally.alone.load(), spent_ns, spent_cpu_ns,
       usage.ru_maxrss, tally.duration_ns.load());
   return 0;
 }
