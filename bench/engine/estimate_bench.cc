@@ -130,12 +130,13 @@ int run(const model::Trace& trace, uint64_t combinations, unsigned threads, int6
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   fmt::print(
-      "tasks {} events {} create_ns {} candidates {} at_wait {} lanes {} one_ns {} candidates_ns {} compile_ns {} estimated {} refused {} alone {} "
+      "tasks {} events {} create_ns {} candidates {} at_wait {} lanes {} one_ns {} candidates_ns {} compile_ns {} "
+      "estimated {} refused {} alone {} "
       "spent_ns {} cpu_ns {} peak_kib {} duration_sum_ns {}\n",
       trace.tasks.size(), trace.event_count(), created_ns - begin_ns, candidates.size(),
       std::count_if(improvements.begin(), improvements.end(), runs_at_wait), int{batch.has_lanes()}, one_ns,
-      found_ns - created_ns, compile_ns, tally.estimated.load(), tally.refused.load(), tally.alone.load(), spent_ns, spent_cpu_ns,
-      usage.ru_maxrss, tally.duration_ns.load());
+      found_ns - created_ns, compile_ns, tally.estimated.load(), tally.refused.load(), tally.alone.load(), spent_ns,
+      spent_cpu_ns, usage.ru_maxrss, tally.duration_ns.load());
   return 0;
 }
 
