@@ -189,14 +189,17 @@ void SimMachine::step_give(uint32_t id, const Op& op) {
   leave_lock(lock, is_shared(op.value));
 }
 
-// Of a mutex to which who comes first gets is known who is woken, here and in the recording; of others who sleeps.
+// Of a mutex to which who comes first gets is known who is woken, here and in the recording; of others who sleeps. In the
+// recorded order a thread that waits for its turn at a lock for which nobody slept costs the releasing thread nothing.
 void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) {
   const WakeCost& cost = program_.sync.wake_cost;
   const bool wakes_known = cost.wakes_known && lock.rule == LockRule::barging && lock.kind == format::LockKind::mutex;
-  const bool wakes = wakes_known ? lock.marked && lock.first != kNone : lock.first != kNone || lock.coming > 0;
+  const uint32_t section = section_of(op.value);
+  const bool may_wake = lock.rule != LockRule::recorded || cost.slept[section];
+  const bool wakes =
+      wakes_known ? lock.marked && lock.first != kNone : may_wake && (lock.first != kNone || lock.coming > 0);
   const bool in_vain = wakes_known && !wakes && (lock.first != kNone || lock.coming > 0);
   const int64_t cost_ns = wakes ? cost.ns : in_vain ? cost.in_vain_ns : 0;
-  const uint32_t section = section_of(op.value);
   if (op.event == kNone) {  // of several locks that are given up here, one that was not there
     threads_[id].spared_ns -= cost_ns;
     return;

@@ -12,7 +12,8 @@
 // other work, and so does one at another time. The cost there is a difference between mean CPU times up to the next
 // event: of releases that woke a thread, or for which a thread waited, and of releases for which no thread waited. If
 // the place has none of the latter, the releases that woke no thread stand for them, and the cost of waiters is that of
-// other places. A difference that is less than five times its error counts as none. The cost of the releases that woke
+// other places. Where no place has enough of either, the few of all places tell the cost together, each compared with
+// the others of its own place. A difference that is less than five times its error counts as none. The cost of the releases that woke
 // a thread is divided among them by how much longer than the others each took.
 //
 // Pure; linear in the sections but for sorts.

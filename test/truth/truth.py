@@ -10,13 +10,16 @@ the first task to the last. Other twins (`others` in case.json) say how the impr
 The figure that counts for a case is that of the model which the tool itself names as its headline for the recording (advise --json,
 "headline"), chosen before anything is known of After. Beside other load run it under `chrt -r 1`. With --pick shortest a program runs up to
 shortest_run.RUNS_MAX times as often, until its two shortest runs differ by no more than shortest_run.NEAR; where they never do it was
-disturbed: what hangs on it is printed, and counts for nothing. Exit status 1
+disturbed: what hangs on it is printed, and counts for nothing. With --pick median it is the same until twice the standard error of the
+median is no more than MEDIAN_ERROR_MAX of it: for programs that compute, of which no run is undisturbed. These say how much CPU time
+that took (Work.printSpent): a pair of which it differs by more than same_work.DIFFERENCE_MAX counts as disturbed. Exit status 1
 if a limit of LIMITS is exceeded; 77 (not measured) if more than DISTURBED_MAX of the comparisons were disturbed.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -25,12 +28,14 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import machine
+import same_work
 import shortest_run
 
 RUN_SECONDS_MAX = 300
 LIMITS = {"duration_median": 0.03, "duration_worst": 0.10, "threads_median": 0.05}
 PAPER_COMPOSITE = 0.005
 DISTURBED_MAX = 0.25
+MEDIAN_ERROR_MAX = 0.015
 THREAD_METRICS = [f"{what}_{state}" for state in ("active", "waiting", "occupied") for what in ("mean", "peak")]
 METRICS = ["duration", *THREAD_METRICS]
 # Below this many threads a mean is compared absolutely: no waiting at all is 0, and an error relative to nothing has no meaning.
@@ -50,11 +55,15 @@ class Failure(Exception):
     pass
 
 
-def run(command):
+def run_both(command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
     if done.returncode != 0:
         raise Failure(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()[:400]}")
-    return done.stdout
+    return done.stdout, done.stderr
+
+
+def run(command):
+    return run_both(command)[0]
 
 
 def java_words(java):
@@ -71,10 +80,11 @@ class Tool:
     def record(self, main_class, methods, number):
         trace = self.folder / f"{main_class}-{number}.cft"
         options = ["--include", methods + ".*"] if methods else []
-        out = run([self.contrafact, "record", "-q", "-o", trace, *options, "--", self.java, "-cp", self.classes, main_class])
+        out, errors = run_both([self.contrafact, "record", "-q", "-o", trace, *options, "--", self.java, "-cp", self.classes, main_class])
         if not out.startswith("result "):
             raise Failure(f"{main_class} printed {out!r}")
-        return trace
+        work = re.search(r"^work_ns (\d+)$", errors, re.MULTILINE)
+        return trace, int(work[1]) if work else None
 
     def metrics(self, trace):
         document = json.loads(run([self.contrafact, "metrics", trace, "--window", "tasks", "--json", "-q"]))
@@ -94,24 +104,41 @@ class Tool:
         return self.metrics(output)
 
 
+def error_of_median(durations):
+    middle, error_twice = same_work.middle_of(durations)
+    return error_twice / middle
+
+
+def median_known(run, least):
+    """Of `least` runs what each gave, the shortest first; and of up to shortest_run.RUNS_MAX times as many until their median is known. What it
+    is compared with plays no part."""
+    found = shortest_run.all_of(run, least)
+    while len(found) < shortest_run.RUNS_MAX * least and error_of_median([one[0] for one in found]) > MEDIAN_ERROR_MAX:
+        found.append(run(len(found)))
+        found.sort(key=lambda one: one[0])
+    return found
+
+
 class Recorded:
     """One run among several of a program: that of median length, or the shortest. `traces` are of it and of those whose
     lengths come next to its, three in all."""
 
     def __init__(self, tool, main_class, methods, runs):
         def one(number):
-            trace = tool.record(main_class, methods, number)
+            trace, work_ns = tool.record(main_class, methods, number)
             metrics = tool.metrics(trace)
-            return metrics["duration"], trace, metrics
+            return metrics["duration"], trace, metrics, work_ns
 
-        runs_of = shortest_run.measured if tool.pick == "shortest" else shortest_run.all_of
-        found = runs_of(one, runs)
-        picked = 0 if tool.pick == "shortest" else (len(found) - 1) // 2
-        _, self.trace, self.metrics = found[picked]
+        is_shortest = tool.pick == "shortest"
+        found = (shortest_run.measured if is_shortest else median_known)(one, runs)
+        picked = 0 if is_shortest else (len(found) - 1) // 2
+        _, self.trace, self.metrics, self.work_ns = found[picked]
         first = max(0, min(picked - 1, len(found) - 3))
-        self.traces = [trace for _, trace, _ in found[first:first + 3]]
-        durations = [duration for duration, _, _ in found]
-        self.is_quiet = tool.pick != "shortest" or shortest_run.is_quiet(durations)
+        self.traces = [trace for _, trace, _, _ in found[first:first + 3]]
+        durations = [duration for duration, *_ in found]
+        if not is_shortest and self.work_ns:
+            self.work_ns = statistics.median(work_ns for *_, work_ns in found)
+        self.is_quiet = shortest_run.is_quiet(durations) if is_shortest else error_of_median(durations) <= MEDIAN_ERROR_MAX
         self.spread = (durations[-1] - durations[0]) / self.metrics["duration"]
 
 
@@ -190,7 +217,12 @@ class Comparison:
         self.actual_composite = composite(actual.metrics, base.metrics)
 
     def is_quiet(self):
-        return self.base.is_quiet and self.actual.is_quiet
+        return self.base.is_quiet and self.actual.is_quiet and self.does_same_work()
+
+    def does_same_work(self):
+        if not self.base.work_ns or not self.actual.work_ns:
+            return True
+        return abs(self.actual.work_ns / self.base.work_ns - 1) <= same_work.DIFFERENCE_MAX
 
     def composite_error(self, model):
         return self.composites[model] / self.actual_composite - 1
@@ -290,8 +322,9 @@ def print_case(case, comparisons, baseline):
     print(f"\n== {case['name']} {' '.join(flags)}  self-check of the simulation "
           f"{percent(baseline) if baseline is not None else '-'}")
     for c in comparisons:
+        work = f"; work {percent(c.actual.work_ns / c.base.work_ns - 1)}" if c.base.work_ns and c.actual.work_ns else ""
         print(f"{c.name}: headline {c.headline}, nearer {c.nearer()}; spread of the runs "
-              f"{100 * c.base.spread:.1f} % before, {100 * c.actual.spread:.1f} % after"
+              f"{100 * c.base.spread:.1f} % before, {100 * c.actual.spread:.1f} % after{work}"
               f"{'' if c.is_quiet() else '; DISTURBED, counts for nothing'}")
         print(f"  {'metric':15} {'base':>9} {'fixed':>9} {'redispatch':>10} {'actual':>9}   errors")
         for m in METRICS:
@@ -328,7 +361,7 @@ def print_summary(rows, count):
 
 def markdown(comparisons, rows, arguments):
     picked = "shortest (other load only lengthens a run)" if arguments.pick == "shortest" else "one of median length"
-    runs_text = f"{arguments.runs} to {shortest_run.RUNS_MAX * arguments.runs}" if arguments.pick == "shortest" else str(arguments.runs)
+    runs_text = f"{arguments.runs} to {shortest_run.RUNS_MAX * arguments.runs}"
     before = "chrt -r 1 " if os.sched_getscheduler(0) == os.SCHED_RR else ""
     lines = ["# Accuracy", "",
              "Estimates from a recording of a program, held against a recording of its twin in which the improvement was really",

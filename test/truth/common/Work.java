@@ -1,9 +1,15 @@
 package truth;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /** What the tasks of the truth programs do: wait for a known time, or compute for a known number of steps. */
 public final class Work {
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final LongAdder SPENT_NS = new LongAdder();
+
   private Work() {}
 
   /** Waits as a blocking call to another machine does. */
@@ -24,6 +30,21 @@ public final class Work {
 
   /** Computes thousands of steps, each waiting for the last; how long a step takes is the machine's business. */
   public static long spin(long seed, int thousands) {
+    long beginNs = THREADS.getCurrentThreadCpuTime();
+    long value = steps(seed, thousands);
+    SPENT_NS.add(THREADS.getCurrentThreadCpuTime() - beginNs);
+    return value;
+  }
+
+  /**
+   * To stderr: the CPU time of all {@link #spin} since {@link #warmSpin}. Two runs that compute the same, of one program or
+   * of its twin, can be compared where this is the same too: else the machine had another speed.
+   */
+  public static void printSpent() {
+    System.err.println("work_ns " + SPENT_NS.sum());
+  }
+
+  private static long steps(long seed, int thousands) {
     long value = seed;
     for (int i = 0; i < thousands * 1000; i++) {
       // No sum or product that a compiler could work out for several steps at once.
@@ -38,6 +59,7 @@ public final class Work {
     for (int i = 0; i < 4000; i++) {
       sum += spin(i, 2);
     }
+    SPENT_NS.reset();
     return sum;
   }
 }

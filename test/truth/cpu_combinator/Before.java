@@ -13,6 +13,7 @@ public final class Before {
   public static void main(String[] arguments) throws Exception {
     Work.warmSpin();
     System.out.println("result " + Load.closed(1, 80, Before::serve));
+    Work.printSpent();
     POOL.shutdown();
   }
 

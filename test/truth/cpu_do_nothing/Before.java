@@ -15,6 +15,7 @@ public final class Before {
   public static void main(String[] arguments) throws Exception {
     Work.warmSpin();
     System.out.println("result " + Load.closed(1, 60, Before::serve));
+    Work.printSpent();
     POOL.shutdown();
   }
 

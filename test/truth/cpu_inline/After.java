@@ -12,6 +12,7 @@ public final class After {
   public static void main(String[] arguments) throws Exception {
     Work.warmSpin();
     System.out.println("result " + Load.closed(2, 90, After::serve));
+    Work.printSpent();
     POOL.shutdown();
   }
 
