@@ -7,10 +7,13 @@ import java.util.concurrent.locks.LockSupport;
 
 /** What the tasks of the truth programs do: wait for a known time, or compute for a known number of steps. */
 public final class Work {
-  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-  private static final LongAdder SPENT_NS = new LongAdder();
-
   private Work() {}
+
+  /** Apart, for programs that only wait are not to load what it needs within their first task. */
+  private static final class Spent {
+    static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    static final LongAdder NS = new LongAdder();
+  }
 
   /** Waits as a blocking call to another machine does. */
   public static void waitMs(long milliseconds) {
@@ -30,9 +33,9 @@ public final class Work {
 
   /** Computes thousands of steps, each waiting for the last; how long a step takes is the machine's business. */
   public static long spin(long seed, int thousands) {
-    long beginNs = THREADS.getCurrentThreadCpuTime();
+    long beginNs = Spent.THREADS.getCurrentThreadCpuTime();
     long value = steps(seed, thousands);
-    SPENT_NS.add(THREADS.getCurrentThreadCpuTime() - beginNs);
+    Spent.NS.add(Spent.THREADS.getCurrentThreadCpuTime() - beginNs);
     return value;
   }
 
@@ -41,7 +44,7 @@ public final class Work {
    * of its twin, can be compared where this is the same too: else the machine had another speed.
    */
   public static void printSpent() {
-    System.err.println("work_ns " + SPENT_NS.sum());
+    System.err.println("work_ns " + Spent.NS.sum());
   }
 
   private static long steps(long seed, int thousands) {
@@ -59,7 +62,7 @@ public final class Work {
     for (int i = 0; i < 4000; i++) {
       sum += spin(i, 2);
     }
-    SPENT_NS.reset();
+    Spent.NS.reset();
     return sum;
   }
 }
