@@ -426,6 +426,19 @@ TEST(LockCandidates, ABlockAtTheEndIsNotInTheMiddle) {
   EXPECT_EQ(shorten->in_middle, 0u);
   EXPECT_FALSE(shorten->blocks_at.valid());
   EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(1000, 1000));
+  EXPECT_THAT(lock_notes(scene.trace, *shorten), ElementsAre("behind its release goes what blocks at work (w.cc:10)"));
+}
+
+// A section that sleeps before it changes anything: no cut tells where the sleep ends, and behind what is changed hardly
+// anything moves, but the call that ends there is known.
+TEST(LockCandidates, WhatBlocksInFrontIsSaid) {
+  const Scene scene({"x b sleep,w0<c,none@40", "y b sleep,w0<c,none@40", "x b w0", "y b w0"});
+  const Candidate* shorten = scene.get(kinds::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(1000, 1000));
+  EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(40, 40));
+  EXPECT_THAT(lock_notes(scene.trace, *shorten),
+              ElementsAre("in front of the lock goes what blocks at work (w.cc:10)"));
 }
 
 // What makes a file durable may follow the section: what it has to make durable is written by then. In front of it
