@@ -271,6 +271,19 @@ TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(1000));
 }
 
+// Neighbours meet at w0, rarely: the code of the other sections changes, too, and keeps what it writes. What writes nothing
+// at all does something else.
+TEST(LockCandidates, SectionsThatTouchOnlyTheirOwnAreShortenedWithTheOthersOfTheirSite) {
+  const Scene scene(
+      {"x b none,w0,none", "y b none,w0,none", "x b none,w8,none", "y b none,w192,none", "x b none,none"});
+  const Candidate* shorter = scene.get(kinds::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->improvement.sections, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(1000, 1000, 1000, 1000));
+  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(1000, 1000, 1000, 1000));
+  EXPECT_EQ(Scene({"x b none,w8", "y b none,w192"}).get(kinds::shorten_section), nullptr);
+}
+
 // Many sections whose beginning is a few instructions hide none whose beginning takes long.
 TEST(LockCandidates, SectionsMoveOutWhatIsWorthIt) {
   std::vector<std::string> sections(12, "x b none@20,w0");

@@ -1,5 +1,6 @@
 // shorten-section: what touches no contested byte, at the beginning, at the end or in the middle of a section, is done
-// before or after it; at the end also what a later section of the thread hands on to others (hand_over_cells.h).
+// before or after it; at the end also what a later section of the thread hands on to others (hand_over_cells.h). Once
+// some of a site's sections touch contested data, the code of all of them changes.
 
 #include <fmt/format.h>
 
@@ -204,6 +205,9 @@ class ShortenSection final : public SectionChange {
   }
 
  private:
+  static bool is_contested(const LockSearch& search, uint32_t s) {
+    return search.is_contested(search.section(s).lock, search.facts().sets.of_section[s]);
+  }
   static std::string call_text(const model::SectionSets::Cut& cut) { return "the call in " + cut.call; }
   static std::string with_block(const model::Trace& trace, std::string text, model::ContextId blocks_at) {
     if (!blocks_at.valid()) return text;
@@ -234,8 +238,9 @@ class ShortenSection final : public SectionChange {
     std::map<uint32_t, Movable> parts, most;  // by section; if nothing unobserved were written
     CommonEnd heads(CommonEnd::Side::head), tails(CommonEnd::Side::tail);
     for (const uint32_t s : of_site) {
-      if (!search.is_known(s) || !search.is_contested(search.section(s).lock, sets.of_section[s])) continue;
+      if (!search.is_known(s)) continue;
       const Movable& part = parts[s] = movable(search, ends, s, hands_on);
+      if (!is_contested(search, s)) continue;
       const Movable& all = most[s] = movable(search, most_ends, s, hands_on);
       heads.add(part.head_cut, part.head_ns, all.head_ns, search.section(s).hold_ns());
       tails.add(part.tail_cut, part.tail_ns, all.tail_ns, search.section(s).hold_ns());
@@ -243,15 +248,20 @@ class ShortenSection final : public SectionChange {
     heads.settle();
     tails.settle();
     std::vector<uint32_t> sections;
+    bool any_contested = false;
     for (auto& [s, part] : parts) {
       const int64_t hold_ns = search.section(s).hold_ns();
-      if (!search.follows_wait(s))
+      const bool contested = is_contested(search, s);
+      if (contested && !search.follows_wait(s))
         part.head_ns = heads.moved_ns(part.head_ns, most[s].head_ns, sets.parts_of(sets.head[s]), hold_ns);
-      if (!search.ends_in_wait(s))
+      if (contested && !search.ends_in_wait(s))
         part.tail_ns = tails.moved_ns(part.tail_ns, most[s].tail_ns, sets.parts_of(sets.tail[s]), hold_ns);
       part.middle_ns = std::clamp<int64_t>(hold_ns - part.head_ns - part.tail_ns, 0, part.middle_ns);
-      if (part.all_ns() >= kLeastNs) sections.push_back(s);
+      if (part.all_ns() < kLeastNs || (!contested && part.all_ns() >= hold_ns)) continue;
+      sections.push_back(s);
+      any_contested |= contested;
     }
+    if (!any_contested) sections.clear();
     if (sections.empty()) {
       if (unseen.may_reach_any()) search.refuse(this, search.section(of_site[0]).lock, UnseenWrites::kReason);
       return;
