@@ -180,7 +180,7 @@ std::string text_of(const Document& document, const Session& session) {
   table::Table remedies =
       lock_remedies_table(document.facts, document.priced(), document.options.all || !document.options.apply.empty());
   const std::string why = empty_reason(document.recordings, document.profile);
-  if (!why.empty()) return why + "\n" + missing_text(document.facts.trace->loss);
+  if (!why.empty()) return "Nothing to judge: " + why + "\n" + missing_text(document.facts.trace->loss);
   cut(sites, document.options.top, "sites");
   cut(remedies, document.options.top, "remedies");
   if (document.advices.not_priced > 0) {
