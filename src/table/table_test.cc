@@ -161,6 +161,22 @@ TEST(RenderText, PutsSentencesBelowEachOnceWithItsRows) {
   EXPECT_EQ(render_text(table, {.width = 20}), "#  what\n1  split\n2  drop\n3  share\n#1, #3 note: two locks\n");
 }
 
+TEST(RenderText, ASentenceInTheLastColumnGoesOnBelow) {
+  static const Schema schema{"left-out",
+                             "",
+                             {{"what", "what", Type::text, Unit::none, ""},
+                              {"number", "number", Type::integer, Unit::none, ""},
+                              {"reason", "reason", Type::text, Unit::none, ""}}};
+  Table table(schema);
+  table.add_row({"split-lock", 12, "sections touch what all of its parts share"});
+  table.add_row({"drop-lock", 3, "needed"});
+  EXPECT_EQ(render_text(table, {.width = 45}),
+            "what        number  reason\n"
+            "split-lock      12  sections touch what all\n"
+            "                    of its parts share\n"
+            "drop-lock        3  needed\n");
+}
+
 // The line of a table that begins with the text, whose columns are two or more blanks apart.
 std::vector<std::string> fields_of(const std::string& text, std::string_view begin) {
   const size_t at = text.find(begin);
