@@ -58,7 +58,9 @@ TEST(ValueText, NumbersKeepThreeDigits) {
   EXPECT_EQ(count_text(-1234567), "-1 234 567");
   EXPECT_EQ(percent_text(0.1234), "12.3 %");
   EXPECT_EQ(percent_text(-3.45e-9), "0 %");
-  EXPECT_EQ(percent_text(0.00002), "0.002 %");
+  EXPECT_EQ(percent_text(0.00002), "0 %");
+  EXPECT_EQ(percent_text(-0.000384), "-0.04 %");
+  EXPECT_EQ(percent_text(0.00384), "0.38 %");
   EXPECT_EQ(bytes_text(65'536), "65.5 kB");
 }
 
