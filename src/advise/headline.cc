@@ -12,6 +12,7 @@
 #include "analysis/lock_likeness.h"
 #include "analysis/lock_profile.h"
 #include "analysis/lock_sites.h"
+#include "analysis/permit_waits.h"
 #include "analysis/places.h"
 #include "analysis/ulc.h"
 #include "base/saturating.h"
@@ -174,6 +175,15 @@ Shortage shortage_of(const Pricer& pricer, const analysis::ThreadUsage& usage) {
     const bool queued = queued_share(trace, pool.pool, usage.window) > kSaturatedMax;
     all.push_back({share, reason, queued ? reason : "", pool.pool});
     shortage.pools.emplace_back(pool.pool, pool.size);
+  }
+  for (const analysis::PermitWaits& waits : analysis::permit_waits(pricer.facts())) {
+    const double share = static_cast<double>(waits.waited_ns) / static_cast<double>(usage.window.duration_ns());
+    if (share <= kSaturatedMax) continue;
+    const std::string reason =
+        fmt::format("threads waited for one of the {} permits of {} for {} of the time", waits.permits,
+                    analysis::pool_name(trace, waits.pool), table::percent_text(share));
+    all.push_back({share, reason, reason, waits.pool});
+    shortage.pools.emplace_back(waits.pool, waits.permits);
   }
   const uint32_t cores = pricer.cores() > 0 ? pricer.cores() : model::recorded_cores(trace);
   if (Short of_cores = core_shortage(trace, usage, cores); !of_cores.reason.empty()) {

@@ -23,6 +23,15 @@ std::string fall(double before, double after) {
                      table::number_text(std::round(-100 * gain(before, after))));
 }
 
+// How many threads fewer or more; empty where that is not told from noise.
+std::string threads_clause(const whatif::Figures& base, const whatif::Figures& after) {
+  const double peak = gain(base.peak_occupied, after.peak_occupied);
+  const double mean = gain(base.mean_occupied, after.mean_occupied);
+  if (std::max(std::fabs(peak), std::fabs(mean)) < kTellableThreads) return "";
+  return fmt::format("{} threads at work or waiting at peak, {} on average; ",
+                     fall(base.peak_occupied, after.peak_occupied), fall(base.mean_occupied, after.mean_occupied));
+}
+
 // What a missed self-check leaves open of a simulated gain.
 std::string uncertainty(const whatif::BaselineCheck& baseline) {
   if (baseline.trusted) return "";
@@ -180,14 +189,14 @@ std::string summary_sentence(const AdviceDocument& document) {
       best.members.size() == 1 ? "this change" : fmt::format("these {} changes together", best.members.size());
   const std::string_view lead =
       tellable ? "Make" : "Nothing gains more than repeated runs differ by; the most would be";
-  if (!best.effect.estimated) return fmt::format("{} {}: {}.", lead, what, time_clause(document));
+  if (!best.effect.estimated || best.effect.partly_estimated)
+    return fmt::format("{} {}: {}.", lead, what, time_clause(document));
   if (!document.threads_scarce) {
     return fmt::format("{} {}: {}{}. Its threads are virtual: fewer of them are no gain.", lead, what,
                        time_clause(document), response_clause(base, after));
   }
-  return fmt::format("{} {}: {} threads at work or waiting at peak, {} on average; {}{}.", lead, what,
-                     fall(base.peak_occupied, after.peak_occupied), fall(base.mean_occupied, after.mean_occupied),
-                     time_clause(document), response_clause(base, after));
+  return fmt::format("{} {}: {}{}{}.", lead, what, threads_clause(base, after), time_clause(document),
+                     response_clause(base, after));
 }
 
 }  // namespace contrafact::advise

@@ -89,6 +89,12 @@ TEST(Ranking, TheSummarySaysWhatToDoAndWhatItCosts) {
             "Make this change: 26 -> 13 (-50 %) threads at work or waiting at peak, 10 -> 9 (-10 %) on average; the "
             "run takes as long "
             "as before (10 us -> 10.1 us, estimated); but its outermost tasks take 4 % longer on average.");
+  document.best.effect.partly_estimated = true;  // a pool's size changes, too: the tasks' threads are not all
+  EXPECT_EQ(summary_sentence(document),
+            "Make this change: the run takes as long as before (10 us -> 10.1 us, estimated).");
+  document.best.effect.partly_estimated = false;
+  document.best.effect.estimate.figures = figures_of(8'000, 26, 10);
+  EXPECT_EQ(summary_sentence(document), "Make this change: the run takes 10 us -> 8 us (-20 %, estimated).");
   document.best.effect.estimate.figures = document.advices.base;
   EXPECT_THAT(summary_sentence(document), testing::StartsWith("Nothing gains more than repeated runs differ by"));
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include "base/saturating.h"
 #include "improve/divided_data.h"
@@ -114,6 +116,23 @@ void price_redesigns(const Pricer& pricer, SectionAdvices& advices) {
   }
 }
 
+// Why threads left the observed code, most of the time: the name and the count of a fact; nothing where none did.
+std::string most_left(const model::Trace& trace) {
+  constexpr std::string_view kPrefix = "sets.left.";
+  std::string_view reason;
+  uint64_t most = 0;
+  for (const auto& [key, value] : trace.facts) {
+    uint64_t count = 0;
+    if (!key.starts_with(kPrefix)) continue;
+    std::from_chars(value.data(), value.data() + value.size(), count);
+    if (count > most) reason = std::string_view(key).substr(kPrefix.size());
+    most = std::max(most, count);
+  }
+  if (most == 0) return "";
+  return fmt::format(": threads left the observed code {} times for '{}' (docs/native.md)",
+                     table::count_text(static_cast<int64_t>(most)), reason);
+}
+
 }  // namespace
 
 SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions& options) {
@@ -166,6 +185,8 @@ std::string no_sets_reason(const model::Trace& trace) {
     return "not a recording of a native program: only those have lock events";
   }
   if (trace.locks.empty() || !trace.access_sets.empty()) return "";
+  if (!trace.fact("sets.source").empty())
+    return "what critical sections read and wrote was to be recorded, but none of them was observed" + most_left(trace);
   return "the trace does not say what critical sections read and wrote; contrafact record --sets -o run.cft -- PROGRAM "
          "records them";
 }

@@ -64,5 +64,20 @@ TEST(SectionAdvice, WhatFewSectionsShowStandsBehindWhatManyShow) {
   EXPECT_EQ(many[0], at_l);
 }
 
+TEST(SectionAdvice, WhyNothingWasObservedIsSaid) {
+  const auto reason = [](std::string_view facts) {
+    return no_sets_reason(*model::parse_text(fmt::format("fact agent native\n{}lock l mutex\n", facts)));
+  };
+  EXPECT_EQ(
+      reason(""),
+      "the trace does not say what critical sections read and wrote; contrafact record --sets -o run.cft -- PROGRAM "
+      "records them");
+  EXPECT_EQ(reason("fact sets.source translation\n"),
+            "what critical sections read and wrote was to be recorded, but none of them was observed");
+  EXPECT_EQ(reason("fact sets.source translation\nfact sets.left.signal 2\nfact sets.left.generated_code 1260\n"),
+            "what critical sections read and wrote was to be recorded, but none of them was observed: threads left the "
+            "observed code 1260 times for 'generated_code' (docs/native.md)");
+}
+
 }  // namespace
 }  // namespace contrafact::advise

@@ -30,6 +30,12 @@ bool same(const CallFrame* cheap, const jvmtiFrameInfo* exact, jint count) {
   return true;
 }
 
+// Where the innermost frame is the program's, it waits for a monitor: all else is told by a frame of ours or of a native
+// method. The interpreter has gone on to the instruction behind `monitorenter` by then, which may be of the next line.
+jlocation at_monitor(jlocation location) {
+  return location > 0 ? location - 1 : location;
+}
+
 }  // namespace
 
 ContextTable::ContextTable(jvmtiEnv* jvmti, JavaVM* vm, MethodTable& methods, recorder::Recorder& recorder,
@@ -143,7 +149,7 @@ ContextTable::Cache::Known ContextTable::intern(const jvmtiFrameInfo* frames, si
     if (info->skip) continue;
     if (info->boundary && program_seen) break;
     program_seen |= !info->of_library;
-    context.push_back({info->id, info->line_at(frames[i].location)});
+    context.push_back({info->id, info->line_at(i == 0 ? at_monitor(frames[i].location) : frames[i].location)});
   }
   const uint32_t id = recorder_.intern_context(context).value;
   if (i < count) return {id, i + 1, lasting};

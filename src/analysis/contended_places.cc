@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/covered_time.h"
 #include "model/library_calls.h"
 #include "model/task_walk.h"
 
@@ -36,18 +37,6 @@ bool is_for_lock(const Trace& trace, BlockReason reason, ContextId context) {
 // Such a block lasts as long however the program's tasks are run.
 bool keeps_length(BlockReason reason) {
   return reason == BlockReason::sleep || reason == BlockReason::io;
-}
-
-// The time that at least one of the waits covers.
-int64_t covered_ns(std::vector<Wait>& waits) {
-  std::ranges::sort(waits, {}, &Wait::begin_ns);
-  int64_t covered_ns = 0, until_ns = INT64_MIN;
-  for (const Wait& wait : waits) {
-    const int64_t begin_ns = std::max(wait.begin_ns, until_ns);
-    if (wait.end_ns > begin_ns) covered_ns += wait.end_ns - begin_ns;
-    until_ns = std::max(until_ns, wait.end_ns);
-  }
-  return covered_ns;
 }
 
 class Places {

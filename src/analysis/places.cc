@@ -2,16 +2,43 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 
 namespace contrafact::analysis {
 namespace {
 
-std::string numbered(std::string_view name, size_t same_before) {
-  return same_before == 0 ? std::string(name) : fmt::format("{} #{}", name, same_before + 1);
+// The field that holds each pool, "shop.Feed.POOL"; "" where none is known.
+std::vector<std::string_view> pool_fields(const model::Trace& trace) {
+  std::vector<std::string_view> fields(trace.pools.size());
+  for (const auto& [key, value] : trace.facts) {
+    std::string_view rest = key;
+    if (!rest.starts_with("pool.field.") && !rest.starts_with("pool.member.")) continue;
+    rest.remove_prefix(rest.rfind('.') + 1);
+    size_t pool = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), pool);
+    if (error == std::errc() && end == rest.data() + rest.size() && pool < fields.size()) fields[pool] = value;
+  }
+  return fields;
+}
+
+// What follows the last `separator`; all of it where there is none.
+std::string_view after_last(std::string_view text, char separator) {
+  return text.substr(text.rfind(separator) + 1);
+}
+
+// `Feed.POOL (pool-1-thread-)` of "java.util.concurrent.ThreadPoolExecutor pool-1-thread-" held by "shop.Feed.POOL":
+// the recorded name tells the threads' prefix behind the class, or the class alone.
+std::string name_in_source(std::string_view recorded, std::string_view field) {
+  const size_t dot = field.rfind('.');
+  if (dot == std::string_view::npos) return std::string(recorded);
+  const size_t space = recorded.find(' ');
+  const std::string_view shown =
+      space == std::string_view::npos ? after_last(recorded, '.') : recorded.substr(space + 1);
+  return fmt::format("{}{} ({})", after_last(field.substr(0, dot), '.'), field.substr(dot), shown);
 }
 
 }  // namespace
@@ -23,19 +50,17 @@ model::ContextId place_of(const model::Trace& trace, model::ContextId context, s
 }
 
 std::string pool_name(const model::Trace& trace, model::PoolId pool) {
-  if (!pool.valid()) return "-";
-  const std::string_view name = trace.string(trace.pools[pool.index()].name);
-  const auto before = std::span(trace.pools).first(pool.index());
-  const auto is_same = [&](const format::PoolRow& other) { return trace.string(other.name) == name; };
-  return numbered(name, static_cast<size_t>(std::ranges::count_if(before, is_same)));
+  return pool.valid() ? pool_names(trace)[pool.index()] : "-";
 }
 
 std::vector<std::string> pool_names(const model::Trace& trace) {
+  const std::vector<std::string_view> fields = pool_fields(trace);
   std::vector<std::string> names;
-  std::unordered_map<std::string_view, size_t> seen;
-  for (const format::PoolRow& pool : trace.pools) {
-    const std::string_view name = trace.string(pool.name);
-    names.push_back(numbered(name, seen[name]++));
+  std::unordered_map<std::string, size_t> seen;
+  for (size_t i = 0; i < trace.pools.size(); ++i) {
+    std::string name = name_in_source(trace.string(trace.pools[i].name), fields[i]);
+    const size_t same_before = seen[name]++;
+    names.push_back(same_before == 0 ? std::move(name) : fmt::format("{} #{}", name, same_before + 1));
   }
   return names;
 }

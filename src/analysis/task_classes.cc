@@ -93,9 +93,34 @@ uint64_t key_of_worker(const TaskRow& worker, model::PoolId pool) {
   return uint64_t{worker.body.value} << 32 | pool.value;
 }
 
-uint64_t key_of(const TaskRow& task, ClassKey key) {
+// Where the program hands a task out. A stage of a CompletableFuture is handed out by the thread that completed the one
+// before: then where the program made it.
+class SpawnPlaces {
+ public:
+  explicit SpawnPlaces(const Trace& trace) : trace_(trace), is_known_(trace.contexts.size()) {}
+
+  model::ContextId of(const TaskRow& task) {
+    if (task.create_context == task.spawn_context || is_of_program(task.spawn_context)) return task.spawn_context;
+    return is_of_program(task.create_context) ? task.create_context : task.spawn_context;
+  }
+
+ private:
+  enum class Known : uint8_t { no, of_program, of_others };
+
+  bool is_of_program(model::ContextId context) {
+    if (!context.valid()) return false;
+    Known& known = is_known_[context.index()];
+    if (known == Known::no) known = trace_.has_program_frame(context) ? Known::of_program : Known::of_others;
+    return known == Known::of_program;
+  }
+
+  const Trace& trace_;
+  std::vector<Known> is_known_;  // by context
+};
+
+uint64_t key_of(const TaskRow& task, model::ContextId place, ClassKey key) {
   const uint64_t body = key == ClassKey::context ? 0 : task.body.value;
-  const uint64_t context = key == ClassKey::body ? 0 : task.spawn_context.value;
+  const uint64_t context = key == ClassKey::body ? 0 : place.value;
   return body << 32 | context;
 }
 
@@ -103,17 +128,19 @@ Classes classify(const Trace& trace, ClassKey key) {
   Classes result;
   std::unordered_map<uint64_t, uint32_t> numbers, numbers_of_workers;
   result.of_task.reserve(trace.tasks.size());
+  SpawnPlaces places(trace);
   for (const TaskRow& task : trace.tasks) {
     const bool works = model::is_worker_run(trace, task);
+    const model::ContextId place = places.of(task);
     const model::PoolId pool = works ? pool_served(trace, task) : task.pool;
     const auto next = static_cast<uint32_t>(result.classes.size());
     const auto [entry, is_new] = works ? numbers_of_workers.try_emplace(key_of_worker(task, pool), next)
-                                       : numbers.try_emplace(key_of(task, key), next);
+                                       : numbers.try_emplace(key_of(task, place, key), next);
     result.of_task.push_back(entry->second);
     if (is_new) {
       TaskClass fresh;
       fresh.body = task.body;
-      fresh.context = task.spawn_context;
+      fresh.context = place;
       fresh.pool = pool;
       fresh.kind = task.kind;
       fresh.workers = works;
@@ -122,7 +149,7 @@ Classes classify(const Trace& trace, ClassKey key) {
     }
     TaskClass& known = result.classes[entry->second];
     if (known.body != task.body) known.body = {};
-    if (known.context != task.spawn_context) known.context = {};
+    if (known.context != place) known.context = {};
     if (known.pool != pool) known.pool = {};
   }
   return result;

@@ -15,9 +15,10 @@ namespace contrafact::analysis {
 enum class ClassKey : uint8_t { body, context, body_and_context };
 
 struct TaskClass {
-  model::MethodId body;                            // none if the class mixes several (ClassKey::context)
-  model::ContextId context;                        // of the spawn; none if the class mixes several (ClassKey::body)
-  model::PoolId pool;                              // none if it mixes several or has none; the pool that workers serve
+  model::MethodId body;      // none if the class mixes several (ClassKey::context)
+  model::ContextId context;  // of the spawn, or where the program made the task if that shows none
+                             // of its code; none if the class mixes several (ClassKey::body)
+  model::PoolId pool;        // none if it mixes several or has none; the pool that workers serve
   model::TaskKind kind = model::TaskKind::future;  // of the first task
   bool workers = false;                            // each task is the whole run of a worker of `pool`
   uint64_t count = 0;

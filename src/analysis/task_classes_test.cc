@@ -75,6 +75,16 @@ TEST(TaskClasses, KeysGroupDifferently) {
   EXPECT_FALSE(by_context[1].cpu_share.has_value());
 }
 
+// The stage of a CompletableFuture that another thread hands out, from code of the JDK's alone.
+TEST(TaskClasses, AStageIsOfThePlaceThatMadeIt) {
+  const std::vector<TaskClass> classes = task_classes(parsed(
+      "method j java.util.concurrent.ThreadPoolExecutor.execute ThreadPoolExecutor.java:1300\n" + std::string(kRows) +
+      "context k - j:1329\n0 main task_spawn t1 c1 p m2\n0 main task_create t2 c4 m3\n0 w1 task_start t1\n"
+      "10 w1 task_end t1\n10 w1 task_spawn t2 k p m3\n10 w2 task_start t2\n20 w2 task_end t2\n"));
+  ASSERT_EQ(classes.size(), 2u);
+  EXPECT_EQ(classes[1].context, model::ContextId(3));
+}
+
 // What a task does nested in another is its own time, not the outer one's.
 TEST(TaskClasses, NestedTasksKeepTheirOwnTime) {
   const std::vector<TaskClass> classes = task_classes(parsed_with_rows(R"(

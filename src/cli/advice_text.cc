@@ -20,6 +20,7 @@
 #include "cli/recordings.h"
 #include "cli/trace_input.h"
 #include "cli/ulc_tables.h"
+#include "improve/kind.h"
 #include "improve/lock_notes.h"
 #include "table/value_text.h"
 
@@ -125,6 +126,11 @@ std::string details_text(const AdviceDocument& document, std::span<const size_t>
            runs_at + (is_part_at_wait(advice) ? ", of each batch the first that is asked for" : ""));
     if (!advice.curve.empty()) line(i, "gain by size", advice.curve);
     if (advice.effect.over) line(i, "gain by recording", gains_by_recording(document, advice.effect));
+    if (advice.target() == whatif::Target::pool) {
+      std::vector<std::string> notes;
+      improve::kind_of(advice.improvement()).add_notes(document.trace(), advice.candidate, notes);
+      for (const std::string& note : notes) line(i, "note", note);
+    }
     if (advice.target() == whatif::Target::sections)
       section_lines(document, advice, [&](auto kind, auto text) { line(i, kind, text); });
     for (const analysis::Violation& violation : advice.violations) {

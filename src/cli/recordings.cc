@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
 #include "analysis/cpu_use.h"
+#include "base/saturating.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/trace_input.h"
@@ -90,6 +92,68 @@ Recordings sorted_out(std::vector<Recording> all) {
   return recordings;
 }
 
+// Which recording has the times, and which one what sections touch.
+std::string sources_text(const Recordings& recordings, const analysis::SectionFacts& facts) {
+  const analysis::Counterparts& counterparts = facts.counterparts;
+  const std::string dilation =
+      counterparts.dilation ? fmt::format("{} times as long (median)", table::number_text(*counterparts.dilation)) : "";
+  if (!recordings.observed) {
+    if (counterparts.found > 0)
+      return fmt::format("{} not observed, and taken to touch what the observed ones of their place do{}\n",
+                         table::counted_text(counterparts.found, "section was", "sections were"),
+                         dilation.empty() ? "" : "; the observed ones took " + dilation);
+    if (recordings.trace.fact("sets.source") != "translation") return "";
+    return "times are of a recording with --sets, which makes critical sections longer; one without it, given beside "
+           "this one, has the times to go by\n";
+  }
+  std::string text = fmt::format("times: {}; what sections touch: {}", recordings.path, recordings.sets_path);
+  if (!dilation.empty())
+    text += fmt::format(", where they take {} and the run {} times", dilation,
+                        table::number_text(duration_ratio(recordings)));
+  if (counterparts.missing > 0)
+    text += fmt::format("; {} without a counterpart there",
+                        table::counted_text(counterparts.missing, "section is", "sections are"));
+  return text + "\n";
+}
+
+// Places that much of the waiting is at, and of whose sections few were observed, each right behind another one. What is
+// not known for another reason than windows, longer recording does not mend.
+std::string little_observed_text(const analysis::SectionFacts& facts) {
+  constexpr uint64_t kEnough = 200;
+  constexpr int64_t kSharesOfWaits = 20;
+  if (facts.counterparts.found == 0) return "";
+  struct Site {
+    uint64_t sections = 0;
+    int64_t wait_ns = 0;
+  };
+  std::vector<Site> sites(facts.sites.sites().size());
+  int64_t wait_ns = 0;
+  for (size_t s = 0; s < facts.sections.size(); ++s) {
+    if (!model::is_held(facts.trace->locks[facts.sections[s].lock.index()].kind)) continue;
+    Site& site = sites[facts.site_of[s]];
+    ++site.sections;
+    site.wait_ns = base::add_saturated(site.wait_ns, facts.sections[s].wait_ns());
+    wait_ns = base::add_saturated(wait_ns, facts.sections[s].wait_ns());
+  }
+  std::vector<uint32_t> by_wait(sites.size());
+  std::iota(by_wait.begin(), by_wait.end(), 0u);
+  std::ranges::stable_sort(by_wait, std::greater(), [&](uint32_t site) { return sites[site].wait_ns; });
+  std::string text;
+  for (const uint32_t site : by_wait) {
+    const bool is_much = sites[site].wait_ns > 0 && sites[site].wait_ns >= wait_ns / kSharesOfWaits;
+    const uint64_t pairs = facts.observed_pairs[site];
+    if (!is_much || pairs >= kEnough || 2 * uint64_t{facts.observed[site]} >= sites[site].sections) continue;
+    const std::string times = pairs == 0 ? "longer" : fmt::format("{} times as long", (kEnough + pairs - 1) / pairs);
+    text += fmt::format(
+        "{} has {} of the waiting, and {} observed right behind another one: record {}, or with --sets=always\n",
+        table::printable(facts.sites.sites()[site].label, true),
+        table::percent_text(static_cast<double>(sites[site].wait_ns) / static_cast<double>(wait_ns)),
+        pairs == 0 ? "none of its sections was" : "only " + table::counted_text(pairs, "section was", "sections were"),
+        times);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Session& session,
@@ -138,26 +202,7 @@ analysis::SectionFacts section_facts(const Recordings& recordings, const model::
 }
 
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts) {
-  const analysis::Counterparts& counterparts = facts.counterparts;
-  const std::string dilation =
-      counterparts.dilation ? fmt::format("{} times as long (median)", table::number_text(*counterparts.dilation)) : "";
-  if (!recordings.observed) {
-    if (counterparts.found > 0)
-      return fmt::format("{} outside of the windows are taken to touch what those inside do{}\n",
-                         table::counted_text(counterparts.found, "section", "sections"),
-                         dilation.empty() ? "" : "; these take " + dilation);
-    if (recordings.trace.fact("sets.source") != "translation") return "";
-    return "times are of a recording with --sets, which makes critical sections longer; one without it, given beside "
-           "this one, has the times to go by\n";
-  }
-  std::string text = fmt::format("times: {}; what sections touch: {}", recordings.path, recordings.sets_path);
-  if (!dilation.empty())
-    text += fmt::format(", where they take {} and the run {} times", dilation,
-                        table::number_text(duration_ratio(recordings)));
-  if (counterparts.missing > 0)
-    text += fmt::format("; {} without a counterpart there",
-                        table::counted_text(counterparts.missing, "section is", "sections are"));
-  return text + "\n";
+  return sources_text(recordings, facts) + little_observed_text(facts);
 }
 
 std::string foreign_text(const model::Trace& trace) {

@@ -49,7 +49,8 @@ void add_recordings_arguments(OptionList& list, RecordingPaths& paths);
 // Of one of the recordings, whose `facts` must outlive it.
 analysis::SectionFacts section_facts(const Recordings& recordings, const model::Facts& facts);
 
-// Which times count, and how recording the sets changed them: lines; empty if no sets were recorded.
+// Which times count, how recording the sets changed them, and where too little was observed: lines; empty if no sets
+// were recorded.
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts);
 // Below this share, other programs' use of the cores disturbs no more than repetitions differ anyway.
 inline constexpr double kForeignShareTold = 0.05;

@@ -90,32 +90,6 @@ double gain_of(const analysis::UlcProfile& profile, int64_t duration_ns) {
   return 1 - static_cast<double>(duration_ns) / static_cast<double>(profile.recorded_ns);
 }
 
-// Places that much of the waiting is at, and of whose sections few were observed, each right behind another one. What is
-// not known for another reason than windows, longer recording does not mend.
-std::string little_observed_text(const Document& document) {
-  constexpr uint64_t kEnough = 200;
-  constexpr int64_t kSharesOfWaits = 20;
-  const analysis::SectionFacts& facts = document.facts;
-  if (facts.counterparts.found == 0) return "";
-  int64_t wait_ns = 0;
-  for (const analysis::UlcSite& site : document.profile.sites) wait_ns = base::add_saturated(wait_ns, site.wait_ns);
-  std::string text;
-  for (const analysis::UlcSite& site : document.profile.sites) {
-    const bool is_much = site.wait_ns > 0 && site.wait_ns >= wait_ns / kSharesOfWaits;
-    const auto all = std::ranges::count(facts.site_of, site.site);
-    const uint64_t observed = facts.observed[site.site], pairs = facts.observed_pairs[site.site];
-    if (!is_much || pairs >= kEnough || 2 * observed >= static_cast<uint64_t>(all)) continue;
-    const std::string times = pairs == 0 ? "longer" : fmt::format("{} times as long", (kEnough + pairs - 1) / pairs);
-    text += fmt::format(
-        "{} has {} of the waiting, and {} observed right behind another one: record {}, or with --sets=always\n",
-        table::printable(facts.sites.sites()[site.site].label, true),
-        table::percent_text(static_cast<double>(site.wait_ns) / static_cast<double>(wait_ns)),
-        pairs == 0 ? "none of its sections was" : "only " + table::counted_text(pairs, "section was", "sections were"),
-        times);
-  }
-  return text;
-}
-
 std::string head_text(const Document& document) {
   const analysis::UlcProfile& profile = document.profile;
   const auto count = [](uint64_t n) { return table::count_text(static_cast<int64_t>(n)); };
@@ -138,7 +112,7 @@ std::string head_text(const Document& document) {
                     duration(baseline.simulated_ns), table::percent_text(baseline.error), duration(baseline.retimed_ns),
                     baseline.trusted ? "" : ": too far off, gains are the less certain");
   }
-  text += recordings_text(document.recordings, document.facts) + little_observed_text(document);
+  text += recordings_text(document.recordings, document.facts);
   text += foreign_text(*document.facts.trace);
   return text;
 }
@@ -206,7 +180,7 @@ std::string text_of(const Document& document, const Session& session) {
   table::Table remedies =
       lock_remedies_table(document.facts, document.priced(), document.options.all || !document.options.apply.empty());
   const std::string why = empty_reason(document.recordings, document.profile);
-  if (!why.empty()) return why + "\n" + missing_text(document.facts.trace->loss);
+  if (!why.empty()) return "Nothing to judge: " + why + "\n" + missing_text(document.facts.trace->loss);
   cut(sites, document.options.top, "sites");
   cut(remedies, document.options.top, "remedies");
   if (document.advices.not_priced > 0) {

@@ -40,9 +40,11 @@ struct Candidate {
   bool at_first_use = false;  // shared_look: sections change something in the first twentieth of the run alone
   bool of_words = false;      // make_atomic: of several words
   // shorten_section: the end of the part that moves in front of most of these sections, and the begin of the part that
-  // moves behind them.
+  // moves behind them. None: not known, or hardly anything moves there.
   std::optional<model::SectionSets::Cut> moves_until, moves_from;
   model::ContextId blocks_at;  // shorten_section: where the longest of these block there; none: no block
+  // shorten_section: where the longest of these blocks in what moves in front and behind, if that is most of it.
+  model::ContextId blocks_in_front, blocks_behind;
   std::string guarded_at;      // where a lock is taken inside of them that guards what they share, too; empty: nowhere
   bool is_guard_made = false;  // by a lock that the program seems to make itself (analysis/made_locks.h)
   uint64_t of_sections = 0;    // all sections of these sites under these locks

@@ -10,9 +10,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "improve/candidate.h"
 #include "improve/effort.h"
+#include "model/trace.h"
 
 namespace contrafact::improve {
 
@@ -27,6 +29,9 @@ class Kind : public whatif::Optimisation {
   virtual std::string title(const Candidate& /*candidate*/) const { return std::string(name()); }
   // The part of a title beyond the name, for the table's legend: "(into how many)"; empty: none.
   virtual std::string_view legend() const { return ""; }
+  // What a person should know before making the candidate, one sentence each.
+  virtual void add_notes(const model::Trace& /*trace*/, const Candidate& /*candidate*/,
+                         std::vector<std::string>& /*notes*/) const {}
 
  protected:
   constexpr Kind(std::string_view name, whatif::Target target, whatif::Treatment treatment, Effort effort, int steps)

@@ -271,6 +271,19 @@ TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(1000));
 }
 
+// Neighbours meet at w0, rarely: the code of the other sections changes, too, and keeps what it writes. What writes nothing
+// at all does something else.
+TEST(LockCandidates, SectionsThatTouchOnlyTheirOwnAreShortenedWithTheOthersOfTheirSite) {
+  const Scene scene(
+      {"x b none,w0,none", "y b none,w0,none", "x b none,w8,none", "y b none,w192,none", "x b none,none"});
+  const Candidate* shorter = scene.get(kinds::shorten_section);
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_THAT(shorter->improvement.sections, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(1000, 1000, 1000, 1000));
+  EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(1000, 1000, 1000, 1000));
+  EXPECT_EQ(Scene({"x b none,w8", "y b none,w192"}).get(kinds::shorten_section), nullptr);
+}
+
 // Many sections whose beginning is a few instructions hide none whose beginning takes long.
 TEST(LockCandidates, SectionsMoveOutWhatIsWorthIt) {
   std::vector<std::string> sections(12, "x b none@20,w0");
@@ -426,6 +439,19 @@ TEST(LockCandidates, ABlockAtTheEndIsNotInTheMiddle) {
   EXPECT_EQ(shorten->in_middle, 0u);
   EXPECT_FALSE(shorten->blocks_at.valid());
   EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(1000, 1000));
+  EXPECT_THAT(lock_notes(scene.trace, *shorten), ElementsAre("behind its release goes what blocks at work (w.cc:10)"));
+}
+
+// A section that sleeps before it changes anything: no cut tells where the sleep ends, and behind what is changed hardly
+// anything moves, but the call that ends there is known.
+TEST(LockCandidates, WhatBlocksInFrontIsSaid) {
+  const Scene scene({"x b sleep,w0<c,none@40", "y b sleep,w0<c,none@40", "x b w0", "y b w0"});
+  const Candidate* shorten = scene.get(kinds::shorten_section);
+  ASSERT_NE(shorten, nullptr);
+  EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(1000, 1000));
+  EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(40, 40));
+  EXPECT_THAT(lock_notes(scene.trace, *shorten),
+              ElementsAre("in front of the lock goes what blocks at work (w.cc:10)"));
 }
 
 // What makes a file durable may follow the section: what it has to make durable is written by then. In front of it

@@ -118,6 +118,7 @@ void LockUses::find_contested(Lock& lock) {
     }
   }
   lock.shared.assign(uses.size(), false);
+  lock.written.assign(uses.size(), false);
   lock.contested.assign(uses.size(), false);
   lock.guarded.assign(uses.size(), false);
   lock.settled.assign(uses.size(), false);
@@ -129,6 +130,7 @@ void LockUses::find_contested(Lock& lock) {
     const bool is_guarded = uses[cell].several && uses[cell].written;
     const auto at = static_cast<uint32_t>(cell);
     lock.shared[cell] = uses[cell].several;
+    lock.written[cell] = uses[cell].written;
     lock.inside[cell] = is_guarded && inner.covers(lock.cells->address(at), lock.cells->end_address(at));
     lock.contested[cell] = is_guarded && !lock.inside[cell];
     lock.settled[cell] = lock.contested[cell] && uses[cell].last_write < settled_from;
@@ -148,6 +150,11 @@ bool LockUses::is_disputed(LockId id, uint32_t set) const {
   return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) {
     return lock.contested[use.cell] && (use.writes || !lock.settled[use.cell]);
   });
+}
+bool LockUses::touches_written(LockId id, uint32_t set) const {
+  const Lock& lock = locks_[id.index()];
+  if (!lock.cells) return true;
+  return std::ranges::any_of(lock.cells->of(set), [&](const CellUse& use) { return lock.written[use.cell]; });
 }
 Passage LockUses::passage(LockId id, uint32_t set) const {
   const Lock& lock = locks_[id.index()];

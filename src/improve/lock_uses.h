@@ -56,6 +56,7 @@ class LockUses {
     uint64_t unknown = 0;
     std::optional<graph::LockCells> cells;
     std::vector<bool> shared;       // by cell: several threads use it
+    std::vector<bool> written;      // by cell
     std::vector<bool> contested;    // by cell: several threads use it, and write it
     std::vector<bool> guarded;      // by cell: or written, and all that touch it are sections of lone sites
     std::vector<bool> settled;      // by cell: written by sections at the very beginning only
@@ -92,6 +93,8 @@ class LockUses {
   // The same, except that reads of settled data do not count: data made at first use (a locale's tables) keeps no later
   // reader within the lock.
   bool is_disputed(model::LockId id, uint32_t set) const;
+  // Whether a set, in use under the lock, touches a byte that any of its sections writes.
+  bool touches_written(model::LockId id, uint32_t set) const;
   // It makes earlier writes to a file durable.
   bool makes_durable(uint32_t set) const {
     return std::ranges::any_of(facts_.sets.ranges_of(set),

@@ -18,9 +18,6 @@ class SectionChange : public Kind {
   // in front.
   int turn() const { return turn_; }
 
-  // What a person should know before making the candidate, one sentence each.
-  virtual void add_notes(const model::Trace& /*trace*/, const Candidate& /*candidate*/,
-                         std::vector<std::string>& /*notes*/) const {}
   // How to make it, one sentence each, after the directions for all kinds.
   virtual void add_directions(const Candidate& /*candidate*/, std::vector<std::string>& /*notes*/) const {}
 

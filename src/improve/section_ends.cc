@@ -13,18 +13,23 @@ int64_t length_ns(auto begin, auto end) {
 
 }  // namespace
 
-bool SectionEnds::may_move(uint32_t s, const model::SectionSets::Part& part) const {
+bool SectionEnds::is_contested(uint32_t s) const {
+  return uses_.is_contested(uses_.section(s).lock, uses_.facts().sets.of_section[s]);
+}
+
+bool SectionEnds::may_move(uint32_t s, bool is_contested, const model::SectionSets::Part& part) const {
   const model::LockId lock = uses_.section(s).lock;
-  return uses_.facts().sets.is_complete(part.set) && !uses_.is_disputed(lock, part.set) &&
-         !unseen_.may_reach(lock, part.set);
+  if (!uses_.facts().sets.is_complete(part.set) || unseen_.may_reach(lock, part.set)) return false;
+  return is_contested ? !uses_.is_disputed(lock, part.set) : !uses_.touches_written(lock, part.set);
 }
 
 bool SectionEnds::may_move_at(uint32_t s, int64_t since_ns) const {
   const model::SectionSets& sets = uses_.facts().sets;
   const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
+  const bool contested = is_contested(s);
   const auto moves_in = [&](auto parts, int64_t begin_ns) {
     for (const auto& part : parts) {
-      if (since_ns >= begin_ns && since_ns < begin_ns + part.length_ns) return may_move(s, part);
+      if (since_ns >= begin_ns && since_ns < begin_ns + part.length_ns) return may_move(s, contested, part);
       begin_ns += part.length_ns;
     }
     return false;
@@ -42,7 +47,7 @@ bool SectionEnds::hands_on(const std::vector<uint32_t>& of_site) const {
     const auto tail = sets.parts_of(sets.tail[s]);
     const auto end = tail.subspan(std::min<size_t>(1, tail.size()));
     const auto last =
-        std::ranges::find_if(end.rbegin(), end.rend(), [&](const auto& part) { return !may_move(s, part); });
+        std::ranges::find_if(end.rbegin(), end.rend(), [&](const auto& part) { return !may_move(s, true, part); });
     if (last == end.rend()) continue;
     const Passage passage = passage_of(s, *last);
     if (passage == Passage::taken) return false;
@@ -58,11 +63,12 @@ Passage SectionEnds::passage_of(uint32_t s, const model::SectionSets::Part& part
 Movable SectionEnds::ends_and_middle(uint32_t s, bool hands_on) const {
   const model::SectionSets& sets = uses_.facts().sets;
   const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
+  const bool contested = is_contested(s);
   const bool is_one_segment = sets.head[s].begin == sets.tail[s].begin;
-  const auto first = std::ranges::find_if(head, [&](const auto& part) { return !may_move(s, part); });
+  const auto first = std::ranges::find_if(head, [&](const auto& part) { return !may_move(s, contested, part); });
   Movable found;
   const auto last = std::ranges::find_if(tail.rbegin(), tail.rend(), [&](const auto& part) {
-    if (may_move(s, part)) return false;
+    if (may_move(s, contested, part)) return false;
     const bool is_handed_on = hands_on && passage_of(s, part) == Passage::handed_on;
     found.hands_on |= is_handed_on;
     return !is_handed_on;
@@ -85,7 +91,7 @@ Movable SectionEnds::ends_and_middle(uint32_t s, bool hands_on) const {
   }
   const auto middle_ns = [&](auto begin, auto end) {
     int64_t sum_ns = 0;
-    for (auto part = begin; part != end; ++part) sum_ns += may_move(s, *part) ? part->length_ns : 0;
+    for (auto part = begin; part != end; ++part) sum_ns += may_move(s, contested, *part) ? part->length_ns : 0;
     return sum_ns;
   };
   found.middle_ns = is_one_segment

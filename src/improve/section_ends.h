@@ -22,7 +22,9 @@ class SectionEnds {
   // lock. Both must last.
   SectionEnds(const LockUses& uses, const UnseenWrites& unseen) : uses_(uses), unseen_(unseen) {}
 
-  // `hands_on`: the section's end may move although it touches data that its thread hands on later.
+  // `hands_on`: the section's end may move although it touches data that its thread hands on later. Of a section that
+  // touches nothing contested itself, as most where neighbours rarely meet, what touches no written data moves: where
+  // others of its site touch contested data it touches written data of its own.
   Movable ends_and_middle(uint32_t s, bool hands_on) const;
   // Whether code that runs `since_ns` after the section's begin may move. It may not if it touches data that others
   // touch, or if it lies between the section's first and last inner lock.
@@ -32,7 +34,9 @@ class SectionEnds {
   bool hands_on(const std::vector<uint32_t>& of_site) const;
 
  private:
-  bool may_move(uint32_t s, const model::SectionSets::Part& part) const;
+  // Part: of section `s`, which `is_contested` or not.
+  bool may_move(uint32_t s, bool is_contested, const model::SectionSets::Part& part) const;
+  bool is_contested(uint32_t s) const;
   Passage passage_of(uint32_t s, const model::SectionSets::Part& part) const;
 
   const LockUses& uses_;

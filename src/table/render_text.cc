@@ -196,21 +196,39 @@ std::string linked(const std::string& text, const std::string& link) {
   return link.empty() ? text : fmt::format("\x1b]8;;{}\x1b\\{}\x1b]8;;\x1b\\", link, text);
 }
 
+// A sentence in the last column goes on in further lines where it has no room in one.
+bool goes_on(const Layout& layout, const Schema& schema, size_t row, size_t column) {
+  for (size_t c = column + 1; c < schema.columns.size(); ++c)
+    if (!layout.hidden[c]) return false;
+  return row > 0 && schema.columns[column].type == Type::text &&
+         display_width(layout.cells[row][column]) > layout.widths[column];
+}
+
 void append_row(std::string& out, const Layout& layout, const Schema& schema,
                 const std::vector<std::vector<std::string>>& shown, size_t row, const TextStyle& style) {
-  std::string line;
+  std::string line, further;
+  size_t begin = 0;  // of the column
   for (size_t c = 0; c < schema.columns.size(); ++c) {
     if (layout.hidden[c]) continue;
     if (!line.empty()) line.append(kGap, ' ');
     const Type type = schema.columns[c].type;
+    const size_t width = layout.widths[c];
     std::string text = shown[c][row];
-    size_t padding = layout.widths[c] - std::min(layout.widths[c], display_width(text));
+    if (goes_on(layout, schema, row, c)) {
+      const std::vector<std::string> lines = broken_into_lines(layout.cells[row][c], width);
+      text = elided(lines[0], type, width, style.unicode);
+      for (size_t i = 1; i < lines.size(); ++i)
+        further += std::string(begin, ' ') + elided(lines[i], type, width, style.unicode) + "\n";
+    }
+    size_t padding = width - std::min(width, display_width(text));
     bool right = !is_elidable(type) && type != Type::word;
     if (row > 0 && style.links) text = linked(text, layout.links[row - 1][c]);
     line += right ? std::string(padding, ' ') + text : text + std::string(padding, ' ');
+    begin += width + kGap;
   }
   line.erase(line.find_last_not_of(' ') + 1);
   out += row == 0 && style.colour ? "\x1b[1m" + line + "\x1b[0m\n" : line + "\n";
+  out += further;
 }
 
 // Rows are called as in their first column; those of equal text have one line.

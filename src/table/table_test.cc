@@ -58,7 +58,9 @@ TEST(ValueText, NumbersKeepThreeDigits) {
   EXPECT_EQ(count_text(-1234567), "-1 234 567");
   EXPECT_EQ(percent_text(0.1234), "12.3 %");
   EXPECT_EQ(percent_text(-3.45e-9), "0 %");
-  EXPECT_EQ(percent_text(0.00002), "0.002 %");
+  EXPECT_EQ(percent_text(0.00002), "0 %");
+  EXPECT_EQ(percent_text(-0.000384), "-0.04 %");
+  EXPECT_EQ(percent_text(0.00384), "0.38 %");
   EXPECT_EQ(bytes_text(65'536), "65.5 kB");
 }
 
@@ -159,6 +161,22 @@ TEST(RenderText, PutsSentencesBelowEachOnceWithItsRows) {
   table.add_row({2, "drop", {}});
   table.add_row({3, "share", "two locks"});
   EXPECT_EQ(render_text(table, {.width = 20}), "#  what\n1  split\n2  drop\n3  share\n#1, #3 note: two locks\n");
+}
+
+TEST(RenderText, ASentenceInTheLastColumnGoesOnBelow) {
+  static const Schema schema{"left-out",
+                             "",
+                             {{"what", "what", Type::text, Unit::none, ""},
+                              {"number", "number", Type::integer, Unit::none, ""},
+                              {"reason", "reason", Type::text, Unit::none, ""}}};
+  Table table(schema);
+  table.add_row({"split-lock", 12, "sections touch what all of its parts share"});
+  table.add_row({"drop-lock", 3, "needed"});
+  EXPECT_EQ(render_text(table, {.width = 45}),
+            "what        number  reason\n"
+            "split-lock      12  sections touch what all\n"
+            "                    of its parts share\n"
+            "drop-lock        3  needed\n");
 }
 
 // The line of a table that begins with the text, whose columns are two or more blanks apart.

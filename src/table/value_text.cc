@@ -200,8 +200,12 @@ std::string counted_text(uint64_t count, std::string_view one, std::string_view 
 
 std::string percent_text(double ratio) {
   if (!std::isfinite(ratio)) return "-";
-  constexpr double kShownMin = 0.5e-5;  // 0.0005 %: less reads as a figure and is nothing
-  return significant(std::fabs(ratio) < kShownMin ? 0 : ratio * 100) + " %";
+  constexpr double kStepsPerPercent = 100;  // what is finer reads as a figure and is noise
+  constexpr double kFineMax = 1;            // from here on three digits are coarser than that
+  const double percent = ratio * 100;
+  const double shown =
+      std::fabs(percent) < kFineMax ? std::round(percent * kStepsPerPercent) / kStepsPerPercent : percent;
+  return significant(shown) + " %";
 }
 
 std::string cell_text(const Cell& cell, const Column& column, bool unicode) {

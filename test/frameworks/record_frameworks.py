@@ -82,6 +82,9 @@ EXPECTED = {
                        ("pooled", OWN_POOL, ALL, "normal"): 40},
                 waits=40, threads={ALL: 40}, elsewhere=True),
 }
+# Programs that are no Java: what runs them, and their source.
+SCRIPTS = {"Clojure": ["clojure.main", str(HERE / "scripts" / "clojure.clj")],
+           "Groovy": ["groovy.ui.GroovyMain", str(HERE / "scripts" / "groovy.groovy")]}
 # The frameworks' own business.
 IGNORED = ("DefaultPromise$1.run", "IoScheduler$CachedWorkerPool.run", "BoundedElasticScheduler$BoundedServices.eviction",
            "FutureKt.setupCancellation")
@@ -201,7 +204,7 @@ def unseen_faults(recording, wanted, advice):
 def faults(build, java, folder, name, expected):
     classpath = f"{folder}/classes:{build}/frameworks/lib/*"
     trace = tempfile.mktemp(prefix=name, suffix=".cft", dir=folder)
-    command = [java, "-cp", classpath, f"frameworks.{name}"]
+    command = [java, "-cp", classpath, *SCRIPTS.get(name, [f"frameworks.{name}"])]
     plain = run(command)
     recorded = run([f"{build}/bin/contrafact", "record", "-q", "-o", trace, "--", *command])
     if plain != recorded or plain[0] != 0:
@@ -233,7 +236,8 @@ def place_faults(build, trace, name):
     """Where its tasks are spawned: lines of the program, by the library's name where it stands between."""
     code, shown = run([f"{build}/bin/contrafact", "tasks", "-q", "--json", trace])
     spawns = [row["spawn"] for row in json.loads(shown)["classes"] if row["spawn"]] if code == 0 else []
-    own = [spawn for spawn in spawns if spawn.get("file", "") == f"{name}.java" or spawn.get("file", "") == "Work.java"]
+    source = pathlib.Path(SCRIPTS[name][-1]).name if name in SCRIPTS else f"{name}.java"
+    own = [spawn for spawn in spawns if spawn.get("file", "") in (source, "Work.java")]
     if EXPECTED[name]["tasks"] and not own:
         yield f"no task is spawned at a line of the program: {spawns}"
     if name in VIA and not any(VIA[name].lower() in str(spawn).lower() for spawn in spawns):

@@ -203,6 +203,13 @@ def lock_blocks(r, e):
     yield "blocks on a lock in the model", len(parks), AtLeast(e["lock_blocks_min"])
 
 
+def monitor_blocks(r, e):
+    """Who waits for a monitor stands at the line that asks for it."""
+    stacks = [r.model.stack(x[4]) for x in r.model.of_kind("block_begin") if x[3] == 2]
+    lines = {stack[0][2] for stack in stacks if stack[0][0].startswith("programs.")}
+    yield "lines that wait for the monitor", lines, {e["synchronized"]}
+
+
 # ---- names and contexts
 
 def named_lambdas(r, e):
@@ -383,7 +390,7 @@ EXPECTATIONS = {
     "ShutdownHook": (tasks, bodies, waits_and_more),
     "QueueFeed": COMMON + (blocks("0", lambda e: e["violations_min"]),),
     "LockContention": COMMON + (workers, blocks("0", lambda e: e["lock_blocks_min"]), lock_blocks),
-    "MonitorContention": COMMON + (workers, blocks("2", lambda e: 1), blocks("3", lambda e: 1)),
+    "MonitorContention": COMMON + (workers, blocks("2", lambda e: 1), blocks("3", lambda e: 1), monitor_blocks),
     "Notified": (threads, notified),
     "HomeMadePool": (tasks, bodies, own_pool),
     "Barriers": COMMON + (workers, permits),

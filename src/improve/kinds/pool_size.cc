@@ -1,4 +1,4 @@
-// pool-size: a pool has another number of workers.
+// pool-size: a pool has another number of workers, or a semaphore of permits.
 
 #include "improve/kinds/kinds.h"
 #include "improve/size_change.h"
@@ -9,6 +9,13 @@ namespace {
 class PoolSize final : public SizeChange {
  public:
   constexpr PoolSize() : SizeChange("pool-size", whatif::Target::pool, Effort::setting, 0) {}
+
+  void add_notes(const model::Trace& trace, const Candidate& candidate,
+                 std::vector<std::string>& notes) const override {
+    if (trace.pools[candidate.improvement.pool.index()].kind != format::PoolKind::permits) return;
+    notes.emplace_back(
+        "of permits: whether what they stand for, as connections, allows more, the recording does not say");
+  }
 };
 
 constexpr PoolSize kPoolSize;

@@ -1,5 +1,6 @@
 // shorten-section: what touches no contested byte, at the beginning, at the end or in the middle of a section, is done
-// before or after it; at the end also what a later section of the thread hands on to others (hand_over_cells.h).
+// before or after it; at the end also what a later section of the thread hands on to others (hand_over_cells.h). Once
+// some of a site's sections touch contested data, the code of all of them changes.
 
 #include <fmt/format.h>
 
@@ -37,14 +38,12 @@ struct Block {
   model::ContextId at;
   int64_t length_ns = 0;
 };
-// Of those that may move, between what moves out in front of the section and behind it.
-Block longest_block(const LockUses& uses, const SectionEnds& ends, uint32_t s, const Movable& outside) {
+// Of those that may move, in the part of the section from `from_ns` to `to_ns` after its begin.
+Block longest_block(const LockUses& uses, const SectionEnds& ends, uint32_t s, int64_t from_ns, int64_t to_ns) {
   Block longest;
-  if (!uses.section(s).release.valid()) return longest;
+  if (from_ns >= to_ns || !uses.section(s).release.valid()) return longest;
   const model::Trace& trace = uses.trace();
   const uint32_t acquire = uses.section(s).acquire.value, release = uses.section(s).release.value;
-  const int64_t from_ns = trace.time_ns[acquire] + outside.head_ns;
-  const int64_t to_ns = trace.time_ns[release] - outside.tail_ns;
   int64_t begin_ns = 0;
   model::ContextId at;
   for (uint32_t i = acquire + 1; i < release; ++i) {
@@ -54,12 +53,16 @@ Block longest_block(const LockUses& uses, const SectionEnds& ends, uint32_t s, c
       continue;
     }
     // What moves out may be of another recording, and its length in proportion: most of a block counts.
-    const int64_t middle_ns = begin_ns + (trace.time_ns[i] - begin_ns) / 2;
+    const int64_t middle_ns = begin_ns + (trace.time_ns[i] - begin_ns) / 2 - trace.time_ns[acquire];
     if (trace.kind[i] == model::EventKind::block_end && trace.time_ns[i] - begin_ns > longest.length_ns &&
-        middle_ns >= from_ns && middle_ns <= to_ns && ends.may_move_at(s, middle_ns - trace.time_ns[acquire]))
+        middle_ns >= from_ns && middle_ns <= to_ns && ends.may_move_at(s, middle_ns))
       longest = {at, trace.time_ns[i] - begin_ns};
   }
   return longest;
+}
+// Between what moves out in front of the section and behind it.
+Block longest_in_middle(const LockUses& uses, const SectionEnds& ends, uint32_t s, const Movable& outside) {
+  return longest_block(uses, ends, s, outside.head_ns, uses.section(s).hold_ns() - outside.tail_ns);
 }
 
 Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool hands_on) {
@@ -69,7 +72,7 @@ Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool 
   // What is computed in between may depend on what was read before, in registers, and decide what is written after:
   // only who waits for something else is likely to need no lock meanwhile.
   constexpr int64_t kBlockedShareMin = 2;  // half of it
-  if (found.middle_ns > 0 && longest_block(uses, ends, s, found).length_ns * kBlockedShareMin < found.middle_ns)
+  if (found.middle_ns > 0 && longest_in_middle(uses, ends, s, found).length_ns * kBlockedShareMin < found.middle_ns)
     found.middle_ns = 0;
   return found;
 }
@@ -131,6 +134,24 @@ class CommonEnd {
   double share_ = 0, hold_ns_ = 0;
 };
 
+// The blocks in what moves out of a site's sections at one of its sides.
+class OutsideBlock {
+ public:
+  void look(const LockUses& uses, const SectionEnds& ends, uint32_t s, int64_t from_ns, int64_t to_ns) {
+    const Block block = longest_block(uses, ends, s, from_ns, to_ns);
+    all_ns_ += block.length_ns;
+    if (block.length_ns > longest_.length_ns) longest_ = block;
+  }
+  // Where the longest is; none: no block.
+  model::ContextId longest() const { return longest_.at; }
+  // The same, if most of the `side_ns` that move out there are blocks.
+  model::ContextId at(int64_t side_ns) const { return 2 * all_ns_ > side_ns ? longest_.at : model::ContextId(); }
+
+ private:
+  Block longest_;
+  int64_t all_ns_ = 0;
+};
+
 class ShortenSection final : public SectionChange {
  public:
   constexpr ShortenSection() : SectionChange("shorten-section", Effort::one_function, 1, 2) {}
@@ -164,12 +185,10 @@ class ShortenSection final : public SectionChange {
 
   void add_notes(const model::Trace& trace, const Candidate& candidate,
                  std::vector<std::string>& notes) const override {
-    if (const auto& until = candidate.moves_until)
-      notes.push_back(fmt::format("in front of the lock goes what stands {} {}",
-                                  until->is_after ? "up to the end of" : "before", call_text(*until)));
-    if (const auto& from = candidate.moves_from)
-      notes.push_back(fmt::format("behind its release goes what {} {}", from->is_after ? "follows" : "begins with",
-                                  call_text(*from)));
+    if (const std::string until = in_front_text(trace, candidate); !until.empty())
+      notes.push_back("in front of the lock goes " + until);
+    if (const std::string from = behind_text(trace, candidate); !from.empty())
+      notes.push_back("behind its release goes " + from);
     if (candidate.in_middle > 0)
       notes.push_back(fmt::format(
           "from the middle of {}{}: give the lock up meanwhile, and look again at what was read before",
@@ -186,7 +205,27 @@ class ShortenSection final : public SectionChange {
   }
 
  private:
+  static bool is_contested(const LockSearch& search, uint32_t s) {
+    return search.is_contested(search.section(s).lock, search.facts().sets.of_section[s]);
+  }
   static std::string call_text(const model::SectionSets::Cut& cut) { return "the call in " + cut.call; }
+  static std::string with_block(const model::Trace& trace, std::string text, model::ContextId blocks_at) {
+    if (!blocks_at.valid()) return text;
+    return fmt::format("{}{}what blocks at {}", text, text.empty() ? "" : ", and ", trace.context_label(blocks_at));
+  }
+  // Empty where it is not known.
+  static std::string in_front_text(const model::Trace& trace, const Candidate& candidate) {
+    std::string text;
+    if (const auto& until = candidate.moves_until)
+      text = fmt::format("what stands {} {}", until->is_after ? "up to the end of" : "before", call_text(*until));
+    return with_block(trace, std::move(text), candidate.blocks_in_front);
+  }
+  static std::string behind_text(const model::Trace& trace, const Candidate& candidate) {
+    std::string text;
+    if (const auto& from = candidate.moves_from)
+      text = fmt::format("what {} {}", from->is_after ? "follows" : "begins with", call_text(*from));
+    return with_block(trace, std::move(text), candidate.blocks_behind);
+  }
 
   void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
     // Less than that is the recorder's, or a few instructions around what has to be inside.
@@ -199,8 +238,9 @@ class ShortenSection final : public SectionChange {
     std::map<uint32_t, Movable> parts, most;  // by section; if nothing unobserved were written
     CommonEnd heads(CommonEnd::Side::head), tails(CommonEnd::Side::tail);
     for (const uint32_t s : of_site) {
-      if (!search.is_known(s) || !search.is_contested(search.section(s).lock, sets.of_section[s])) continue;
+      if (!search.is_known(s)) continue;
       const Movable& part = parts[s] = movable(search, ends, s, hands_on);
+      if (!is_contested(search, s)) continue;
       const Movable& all = most[s] = movable(search, most_ends, s, hands_on);
       heads.add(part.head_cut, part.head_ns, all.head_ns, search.section(s).hold_ns());
       tails.add(part.tail_cut, part.tail_ns, all.tail_ns, search.section(s).hold_ns());
@@ -208,23 +248,30 @@ class ShortenSection final : public SectionChange {
     heads.settle();
     tails.settle();
     std::vector<uint32_t> sections;
+    bool any_contested = false;
     for (auto& [s, part] : parts) {
       const int64_t hold_ns = search.section(s).hold_ns();
-      if (!search.follows_wait(s))
+      const bool contested = is_contested(search, s);
+      if (contested && !search.follows_wait(s))
         part.head_ns = heads.moved_ns(part.head_ns, most[s].head_ns, sets.parts_of(sets.head[s]), hold_ns);
-      if (!search.ends_in_wait(s))
+      if (contested && !search.ends_in_wait(s))
         part.tail_ns = tails.moved_ns(part.tail_ns, most[s].tail_ns, sets.parts_of(sets.tail[s]), hold_ns);
       part.middle_ns = std::clamp<int64_t>(hold_ns - part.head_ns - part.tail_ns, 0, part.middle_ns);
-      if (part.all_ns() >= kLeastNs) sections.push_back(s);
+      if (part.all_ns() < kLeastNs || (!contested && part.all_ns() >= hold_ns)) continue;
+      sections.push_back(s);
+      any_contested |= contested;
     }
+    if (!any_contested) sections.clear();
     if (sections.empty()) {
       if (unseen.may_reach_any()) search.refuse(this, search.section(of_site[0]).lock, UnseenWrites::kReason);
       return;
     }
     Candidate made = search.candidate(this, std::move(sections));
-    int64_t longest_ns = 0;
+    OutsideBlock in_front, in_middle, behind;
+    int64_t heads_ns = 0, tails_ns = 0, all_ns = 0;
     for (const uint32_t s : made.improvement.sections) {
       const Movable& part = parts[s];
+      const int64_t hold_ns = search.section(s).hold_ns();
       // For how long the lock is held counts, not when: what is in the middle is taken to happen before.
       const int64_t in_front_ns = search.follows_wait(s) ? 0 : part.middle_ns;
       made.improvement.head_ns.push_back(part.head_ns + in_front_ns);
@@ -232,12 +279,24 @@ class ShortenSection final : public SectionChange {
       made.in_middle += part.middle_ns > 0;
       made.handing_on += part.hands_on;
       made.making_durable += part.makes_durable;
-      if (part.middle_ns <= longest_ns) continue;
-      longest_ns = part.middle_ns;
-      made.blocks_at = longest_block(search, ends, s, part).at;
+      heads_ns += part.head_ns;
+      tails_ns += part.tail_ns;
+      all_ns += part.all_ns();
+      in_front.look(search, ends, s, 0, part.head_ns);
+      if (part.middle_ns > 0) in_middle.look(search, ends, s, part.head_ns, hold_ns - part.tail_ns);
+      behind.look(search, ends, s, hold_ns - part.tail_ns, hold_ns);
     }
-    made.moves_until = heads.cut(sets);
-    made.moves_from = tails.cut(sets);
+    // An end that is a few instructions is not worth a word.
+    const auto counts = [all_ns](int64_t end_ns) { return 20 * end_ns >= all_ns; };
+    if (counts(heads_ns)) {
+      made.moves_until = heads.cut(sets);
+      made.blocks_in_front = in_front.at(heads_ns);
+    }
+    if (counts(tails_ns)) {
+      made.moves_from = tails.cut(sets);
+      made.blocks_behind = behind.at(tails_ns);
+    }
+    made.blocks_at = in_middle.longest();
     search.add(std::move(made));
   }
 };

@@ -1,0 +1,56 @@
+#include "analysis/places.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/text_trace_for_test.h"
+
+namespace contrafact::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(PoolNames, AreTheFieldsThatHoldThem) {
+  const model::Trace trace = parsed(R"(
+fact pool.field.0 shop.Feed.POOL
+fact pool.member.2 shop.Store$Shelf.permits
+pool p1 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor pool-1-thread-"
+pool p2 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor pool-2-thread-"
+pool p3 permits 4 4 "java.util.concurrent.Semaphore"
+0 main thread_begin
+10 main thread_end
+)");
+  EXPECT_THAT(pool_names(trace),
+              ElementsAre("Feed.POOL (pool-1-thread-)", "java.util.concurrent.ThreadPoolExecutor pool-2-thread-",
+                          "Store$Shelf.permits (Semaphore)"));
+}
+
+TEST(PoolNames, SecondOfANameHasANumber) {
+  const model::Trace trace = parsed(R"(
+fact pool.member.0 shop.Actor.pool
+fact pool.member.1 shop.Actor.pool
+pool p1 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor actor-"
+pool p2 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor actor-"
+pool p3 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor actor-"
+0 main thread_begin
+10 main thread_end
+)");
+  EXPECT_EQ(pool_name(trace, model::PoolId(1)), "Actor.pool (actor-) #2");
+  EXPECT_EQ(pool_name(trace, model::PoolId(2)), "java.util.concurrent.ThreadPoolExecutor actor-");
+  EXPECT_EQ(pool_name(trace, model::PoolId()), "-");
+}
+
+TEST(PoolNames, FactsOfPoolsThatAreNotThereCountForNothing) {
+  const model::Trace trace = parsed(R"(
+fact pool.field.7 shop.Feed.POOL
+fact pool.field.x shop.Feed.POOL
+fact pool.field.0 POOL
+pool p1 thread_pool 2 2 "pool-1-thread-"
+0 main thread_begin
+10 main thread_end
+)");
+  EXPECT_THAT(pool_names(trace), ElementsAre("pool-1-thread-"));
+}
+
+}  // namespace
+}  // namespace contrafact::analysis
