@@ -13,25 +13,25 @@ namespace {
 using model::EventKind;
 using model::Trace;
 
-struct Change {
+struct PermitChange {
   int64_t time_ns;
   int64_t by;  // permits that are free
 };
 
-struct Wait {
+struct PermitWait {
   int64_t begin_ns, end_ns;
 };
 
-struct Uses {
-  std::vector<Change> changes;
-  std::vector<Wait> waits;
+struct PermitUses {
+  std::vector<PermitChange> changes;
+  std::vector<PermitWait> waits;
   bool is_bounding = true;
 };
 
 // Of one thread: what it takes and gives, and its blocks that end with taking.
-class ThreadWalk {
+class PermitWalk {
  public:
-  ThreadWalk(const Trace& trace, std::map<uint32_t, Uses>& uses) : trace_(trace), uses_(uses) {}
+  PermitWalk(const Trace& trace, std::map<uint32_t, PermitUses>& uses) : trace_(trace), uses_(uses) {}
 
   void walk(model::ThreadId thread, bool is_bystander) {
     block_begin_ = kNoBlock;
@@ -43,7 +43,7 @@ class ThreadWalk {
         note_block(i);
         continue;
       }
-      Uses& pool = used->second;
+      PermitUses& pool = used->second;
       const auto count = int64_t{trace_.b[i]};
       const bool takes = trace_.kind[i] == EventKind::permit_take;
       pool.is_bounding &= !is_bystander;
@@ -84,19 +84,19 @@ class ThreadWalk {
   }
 
   const Trace& trace_;
-  std::map<uint32_t, Uses>& uses_;
+  std::map<uint32_t, PermitUses>& uses_;
   uint32_t block_begin_ = kNoBlock;
-  std::vector<Wait> waits_;  // that have ended since anything else happened
+  std::vector<PermitWait> waits_;  // that have ended since anything else happened
 };
 
 // The most permits that were out at once; none where more were given than taken: then they are signals. At equal times
 // giving comes first.
-std::optional<int64_t> most_taken(std::vector<Change>& changes) {
-  std::ranges::sort(changes, [](const Change& x, const Change& y) {
+std::optional<int64_t> most_taken(std::vector<PermitChange>& changes) {
+  std::ranges::sort(changes, [](const PermitChange& x, const PermitChange& y) {
     return x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.by > y.by;
   });
   int64_t free = 0, least = 0;
-  for (const Change& change : changes) {
+  for (const PermitChange& change : changes) {
     free += change.by;
     if (free > 0) return std::nullopt;
     least = std::min(least, free);
@@ -108,13 +108,13 @@ std::optional<int64_t> most_taken(std::vector<Change>& changes) {
 
 std::vector<PermitWaits> permit_waits(const model::Facts& facts) {
   const Trace& trace = facts.trace();
-  std::map<uint32_t, Uses> uses;
+  std::map<uint32_t, PermitUses> uses;
   for (uint32_t i = 0; i < trace.pools.size(); ++i) {
     if (trace.pools[i].kind == format::PoolKind::permits) uses.try_emplace(i);
   }
   std::vector<PermitWaits> rows;
   if (uses.empty()) return rows;
-  ThreadWalk walk(trace, uses);
+  PermitWalk walk(trace, uses);
   for (uint32_t i = 0; i < trace.threads.size(); ++i)
     walk.walk(model::ThreadId(i), facts.uses()[i].role == model::ThreadRole::bystander);
   for (auto& [pool, use] : uses) {

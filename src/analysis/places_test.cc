@@ -17,6 +17,7 @@ fact pool.member.2 shop.Store$Shelf.permits
 pool p1 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor pool-1-thread-"
 pool p2 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor pool-2-thread-"
 pool p3 permits 4 4 "java.util.concurrent.Semaphore"
+thread main
 0 main thread_begin
 10 main thread_end
 )");
@@ -32,6 +33,7 @@ fact pool.member.1 shop.Actor.pool
 pool p1 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor actor-"
 pool p2 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor actor-"
 pool p3 thread_pool 2 2 "java.util.concurrent.ThreadPoolExecutor actor-"
+thread main
 0 main thread_begin
 10 main thread_end
 )");
@@ -46,6 +48,7 @@ fact pool.field.7 shop.Feed.POOL
 fact pool.field.x shop.Feed.POOL
 fact pool.field.0 POOL
 pool p1 thread_pool 2 2 "pool-1-thread-"
+thread main
 0 main thread_begin
 10 main thread_end
 )");

@@ -252,11 +252,17 @@ class ShortenSection final : public SectionChange {
     for (auto& [s, part] : parts) {
       const int64_t hold_ns = search.section(s).hold_ns();
       const bool contested = is_contested(search, s);
-      if (contested && !search.follows_wait(s))
-        part.head_ns = heads.moved_ns(part.head_ns, most[s].head_ns, sets.parts_of(sets.head[s]), hold_ns);
-      if (contested && !search.ends_in_wait(s))
-        part.tail_ns = tails.moved_ns(part.tail_ns, most[s].tail_ns, sets.parts_of(sets.tail[s]), hold_ns);
-      part.middle_ns = std::clamp<int64_t>(hold_ns - part.head_ns - part.tail_ns, 0, part.middle_ns);
+      const int64_t head_most_ns = contested ? most[s].head_ns : hold_ns;
+      const int64_t tail_most_ns = contested ? most[s].tail_ns : hold_ns;
+      const int64_t found_ns = part.head_ns + part.tail_ns;
+      if (!search.follows_wait(s))
+        part.head_ns = heads.moved_ns(part.head_ns, head_most_ns, sets.parts_of(sets.head[s]), hold_ns);
+      if (!search.ends_in_wait(s))
+        part.tail_ns = tails.moved_ns(part.tail_ns, tail_most_ns, sets.parts_of(sets.tail[s]), hold_ns);
+      // What the ends take over may have been of the middle.
+      const int64_t taken_over_ns = part.head_ns + part.tail_ns - found_ns;
+      part.middle_ns = std::clamp<int64_t>(hold_ns - part.head_ns - part.tail_ns, 0,
+                                           std::max<int64_t>(0, part.middle_ns - taken_over_ns));
       if (part.all_ns() < kLeastNs || (!contested && part.all_ns() >= hold_ns)) continue;
       sections.push_back(s);
       any_contested |= contested;
