@@ -174,16 +174,16 @@ Shortage shortage_of(const Pricer& pricer, const analysis::ThreadUsage& usage) {
                                            analysis::pool_name(trace, pool.pool), workers, table::percent_text(share));
     const bool queued = queued_share(trace, pool.pool, usage.window) > kSaturatedMax;
     all.push_back({share, reason, queued ? reason : "", pool.pool});
-    shortage.pools.emplace_back(pool.pool, pool.size);
+    shortage.pools.push_back({pool.pool, pool.size});
   }
   for (const analysis::PermitWaits& waits : analysis::permit_waits(pricer.facts())) {
     const double share = static_cast<double>(waits.waited_ns) / static_cast<double>(usage.window.duration_ns());
     if (share <= kSaturatedMax) continue;
-    const std::string reason =
-        fmt::format("threads waited for one of the {} permits of {} for {} of the time", waits.permits,
-                    analysis::pool_name(trace, waits.pool), table::percent_text(share));
+    const std::string reason = fmt::format(
+        "threads waited for one of the {} permits of {} for {} of the time, longest at {}", waits.permits,
+        analysis::pool_name(trace, waits.pool), table::percent_text(share), trace.context_label(waits.context));
     all.push_back({share, reason, reason, waits.pool});
-    shortage.pools.emplace_back(waits.pool, waits.permits);
+    shortage.pools.push_back({waits.pool, waits.permits, waits.context});
   }
   const uint32_t cores = pricer.cores() > 0 ? pricer.cores() : model::recorded_cores(trace);
   if (Short of_cores = core_shortage(trace, usage, cores); !of_cores.reason.empty()) {

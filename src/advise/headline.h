@@ -41,8 +41,13 @@ analysis::ThreadUsage usage_of(const model::Facts& facts);
 
 // The resources that ran short in the recorded run.
 struct Shortage {
-  std::vector<std::pair<model::PoolId, uint32_t>> pools;  // saturated, with their sizes: workers, then permits
-  uint32_t cores = 0;                                     // number of cores, if threads waited for one; else 0
+  struct Pool {
+    model::PoolId pool;
+    uint32_t size = 0;                // workers or permits
+    model::ContextId waited_at = {};  // of permits: where threads waited longest for one
+  };
+  std::vector<Pool> pools;  // saturated
+  uint32_t cores = 0;       // number of cores, if threads waited for one; else 0
   // Clauses, the longest shortage first; empty: none.
   std::vector<std::string> reasons;
   // The shortages that held the run up, with further facts. A pool whose workers were all occupied, but for which no

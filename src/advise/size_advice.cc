@@ -120,9 +120,8 @@ bool all_started(const model::Trace& trace, model::PoolId pool) {
 SizeAdvices advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t sizes_max) {
   SizeAdvices found;
   std::vector<Improvement> improvements;
-  for (const auto& [pool, size] : shortage.pools) {
-    improvements.push_back({.optimisation = improve::kinds::pool_size, .pool = pool, .size_before = size});
-  }
+  for (const Shortage::Pool& pool : shortage.pools)
+    improvements.push_back({.optimisation = improve::kinds::pool_size, .pool = pool.pool, .size_before = pool.size});
   if (shortage.cores > 0)
     improvements.push_back({.optimisation = improve::kinds::cores, .size_before = shortage.cores});
   std::vector<std::vector<Point>> curves(improvements.size());
@@ -131,6 +130,7 @@ SizeAdvices advise_sizes(const Pricer& pricer, const Shortage& shortage, size_t 
   for_each_index(curves.size(), {}, [&](size_t i) { curves[i] = curve(pricer, improvements[i], sizes_max); });
   for (size_t i = 0; i < curves.size(); ++i) {
     if (std::optional<Advice> advice = advice_of(pricer, improvements[i], curves[i])) {
+      if (i < shortage.pools.size()) advice->candidate.waited_at = shortage.pools[i].waited_at;
       found.advices.push_back(*std::move(advice));
     } else if (!curves[i].empty() && improvements[i].pool.valid() &&
                all_started(pricer.trace(), improvements[i].pool)) {

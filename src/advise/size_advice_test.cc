@@ -95,5 +95,38 @@ TEST(SizeAdvice, MoreWorkersAtOneLockGainNothing) {
   EXPECT_GT(outside.advices[0].effect.simulated->gain, 0.4);
 }
 
+// Three workers, each of which needs one of two permits for 10 ms: the third waits for 10 ms.
+TEST(SizeAdvice, MorePermitsGainWhereThreadsWaitForOne) {
+  std::string text =
+      "fact cores 4\nmethod m1 shop.Main.main Main.java:1\nmethod m2 shop.Job.run Job.java:1\n"
+      "method s java.util.concurrent.Semaphore.acquire Semaphore.java:1\n"
+      "context c1 - m1:7\ncontext c2 - m2:9\ncontext c3 c2 s:5\n"
+      "pool p thread_pool 3 3 \"jobs\"\npool g permits 2 2 \"java.util.concurrent.Semaphore\"\n"
+      "thread main\nthread w1\nthread w2\nthread w3\n0 main thread_begin\n";
+  for (const int i : {1, 2, 3}) text += fmt::format("0 main task_spawn t{} c1 p m2\n", i);
+  for (const int i : {1, 2, 3}) {
+    const int64_t has_ns = i < 3 ? 0 : 10'000'000, end_ns = has_ns + 10'000'000;
+    text += fmt::format("0 w{0} worker_idle p\n0 w{0} worker_busy p\n0 w{0} task_start t{0}\n", i);
+    if (i == 3) text += fmt::format("0 w3 block_begin park c3\n{} w3 block_end park\n", has_ns);
+    text += fmt::format("{0} w{1} permit_take g 1\n{0} w{1} block_begin sleep c2\n", has_ns, i);
+    text += fmt::format("{0} w{1} block_end sleep\n{0} w{1} permit_give g 1\n{0} w{1} task_end t{1}\n", end_ns, i);
+  }
+  text += "0 main wait_begin t3 c1\n20000000 main wait_end t3\n20000000 main thread_end\n";
+  const base::Result<model::Trace> trace = model::parse_text(text);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  const model::Facts facts(*trace);
+  const Pricer pricer(facts, nullptr, {});
+  const Shortage shortage = shortage_of(pricer, usage_of(facts));
+  ASSERT_FALSE(shortage.limits.empty());
+  EXPECT_EQ(shortage.limits[0].reason.substr(0, 73),
+            "threads waited for one of the 2 permits of java.util.concurrent.Semaphore");
+  const SizeAdvices advised = advise_sizes(pricer, shortage, kAll);
+  ASSERT_FALSE(advised.advices.empty());
+  const Advice& first = advised.advices[0];
+  EXPECT_EQ(improve::kind_of(first.improvement()).title(first.candidate), "pool-size 2 -> 3 permits");
+  EXPECT_NEAR(first.effect.simulated->gain, 0.5, 0.01);
+  EXPECT_EQ(first.candidate.waited_at, model::ContextId(2));
+}
+
 }  // namespace
 }  // namespace contrafact::advise

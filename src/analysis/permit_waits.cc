@@ -20,6 +20,7 @@ struct PermitChange {
 
 struct PermitWait {
   int64_t begin_ns, end_ns;
+  model::ContextId context;
 };
 
 struct PermitUses {
@@ -68,7 +69,7 @@ class PermitWalk {
         return;
       case EventKind::block_end:
         if (block_begin_ != kNoBlock && is_for_permits(block_begin_))
-          waits_.push_back({trace_.time_ns[block_begin_], trace_.time_ns[i]});
+          waits_.push_back({trace_.time_ns[block_begin_], trace_.time_ns[i], model::ContextId(trace_.b[block_begin_])});
         block_begin_ = kNoBlock;
         return;
       case EventKind::wake:
@@ -122,10 +123,13 @@ std::vector<PermitWaits> permit_waits(const model::Facts& facts) {
     if (!use.is_bounding || !taken) continue;
     const auto permits = static_cast<uint32_t>(std::max<int64_t>(trace.pools[pool].core_size, *taken));
     if (permits < 2) continue;
-    rows.push_back({.pool = model::PoolId(pool),
-                    .permits = permits,
-                    .waits = use.waits.size(),
-                    .waited_ns = covered_ns(use.waits)});
+    PermitWaits& row = rows.emplace_back();
+    row.pool = model::PoolId(pool);
+    row.permits = permits;
+    row.waits = use.waits.size();
+    row.waited_ns = covered_ns(use.waits);
+    const auto length_ns = [](const PermitWait& wait) { return wait.end_ns - wait.begin_ns; };
+    if (row.waits > 0) row.context = std::ranges::max_element(use.waits, {}, length_ns)->context;
   }
   return rows;
 }

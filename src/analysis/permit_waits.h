@@ -14,7 +14,8 @@ namespace contrafact::analysis {
 
 struct PermitWaits {
   model::PoolId pool;
-  uint32_t permits = 0;  // two at least: as many as it had when it was first used, or as were out at once
+  uint32_t permits = 0;      // two at least: as many as it had when it was first used, or as were out at once
+  model::ContextId context;  // of the longest wait; none: nobody waited
   uint64_t waits = 0;
   int64_t waited_ns = 0;  // of the run: at least one thread waited
 };

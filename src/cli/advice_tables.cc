@@ -67,6 +67,7 @@ Cell where(const model::Trace& trace, const analysis::SectionFacts* facts, const
     case Target::sections:
       return where_sections(trace, facts, advice.candidate);
     case Target::pool:
+      if (advice.candidate.waited_at.valid()) return location_of(trace, advice.candidate.waited_at);
       return table::Location{.method = "pool " + analysis::pool_name(trace, improvement.pool), .file = "", .line = 0};
     case Target::machine:
       return table::Location{.method = "the machine", .file = "", .line = 0};

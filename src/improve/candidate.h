@@ -22,6 +22,9 @@ struct Candidate {
   std::string other_path;    // the most frequent path among the set's other tasks, in words
   model::ContextId runs_at;  // inline_at_wait: the wait at which most of its tasks run
 
+  // Of a pool of permits: where threads waited longest for one.
+  model::ContextId waited_at;
+
   // Of critical sections.
   std::vector<uint32_t> sites;       // of SectionFacts::sites, where the source changes, the most used first
   std::vector<model::LockId> locks;  // ascending

@@ -10,6 +10,10 @@ class PoolSize final : public SizeChange {
  public:
   constexpr PoolSize() : SizeChange("pool-size", whatif::Target::pool, Effort::setting, 0) {}
 
+  std::string title(const Candidate& candidate) const override {
+    return SizeChange::title(candidate) + (candidate.waited_at.valid() ? " permits" : "");
+  }
+
   void add_notes(const model::Trace& trace, const Candidate& candidate,
                  std::vector<std::string>& notes) const override {
     if (trace.pools[candidate.improvement.pool.index()].kind != format::PoolKind::permits) return;
