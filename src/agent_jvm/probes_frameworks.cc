@@ -46,7 +46,11 @@ base::Status run_within(Edit& edit) {
         exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
       });
   if (!status) return status;
-  status = edit.wrap(calls("add"), [&](const CallOperands&, Sequence& before, Sequence&, Sequence&) {
+  // By the queue's method, or in newer releases of Netty by the executor's, which also takes what has not run yet.
+  const auto puts_back = [](const CallSite& site) {
+    return site.name == "add" || site.name == "scheduleFromEventLoop";
+  };
+  status = edit.wrap(puts_back, [&](const CallOperands&, Sequence& before, Sequence&, Sequence&) {
     before.aload(0)
         .invokevirtual(kNettyScheduled, "executor", "()Lio/netty/util/concurrent/EventExecutor;")
         .aload(0)

@@ -220,7 +220,17 @@ class Decider {
   bool jars_are_programs_ = false;
 };
 
-void decide_classes(Trace& trace, const Decider& decider) {
+// A class that a library made at run time, in the program's package: a proxy, around methods of the program's. It has no
+// source, and the program's code that called it is the place to look at.
+bool is_proxy(std::string_view class_name, std::string_view file) {
+  if (file == "<generated>") return true;
+  constexpr std::string_view kMarks[] = {"$$", "$Proxy", "Proxy$", "ByteBuddy"};
+  return file.empty() && std::ranges::any_of(kMarks, [&](std::string_view mark) {
+           return class_name.find(mark) != std::string_view::npos;
+         });
+}
+
+void decide_classes(Trace& trace, const Decider& decider, bool by_patterns) {
   CodeOwners& owners = trace.owners;
   std::unordered_map<uint32_t, uint32_t> of_class;  // by the name's row
   for (size_t i = 0; i < trace.methods.size(); ++i) {
@@ -231,6 +241,8 @@ void decide_classes(Trace& trace, const Decider& decider) {
       known->second = verdict.owner == CodeOwners::kLibraries ? owners.library(verdict.library) : verdict.owner;
     }
     owners.of_method[i] = known->second;
+    if (!by_patterns && is_proxy(trace.string(name), trace.string(trace.methods[i].file)))
+      owners.of_method[i] = CodeOwners::kPlatform;
   }
 }
 
@@ -266,12 +278,12 @@ void find_owners(Trace& trace, std::span<const std::string> program_patterns) {
   owners.of_method.resize(trace.methods.size(), CodeOwners::kProgram);
   if (trace.fact("agent") == "native") return decide_functions(trace, program_patterns);
   Decider decider(trace, program_patterns);
-  decide_classes(trace, decider);
+  decide_classes(trace, decider, !program_patterns.empty());
   if (!program_patterns.empty() || std::ranges::find(owners.of_method, CodeOwners::kProgram) != owners.of_method.end())
     return;
   owners.libraries.clear();
   decider.take_jars();
-  decide_classes(trace, decider);
+  decide_classes(trace, decider, false);
 }
 
 }  // namespace contrafact::model

@@ -39,6 +39,18 @@ std::vector<std::string> owners_of(Trace trace, const std::vector<std::string>& 
 
 using Names = std::vector<std::string>;
 
+// What Spring, Hibernate and others make around a program's classes.
+TEST(CodeOwners, AProxyIsNobodysSource) {
+  const Trace trace =
+      trace_of("shop.Main", {{"shop", "file:/home/a/shop/target/classes/"}},
+               {"shop.Service$$SpringCGLIB$$0", "shop.Order$HibernateProxy$x7Qk", "shop.$Proxy9", "shop.Service"});
+  EXPECT_EQ(owners_of(trace), (Names{"JDK", "JDK", "JDK", ""}));
+  Trace with_files = *parse_text(
+      "fact jvm.main shop.Main\nthread main\nmethod m1 shop.Service.work <generated>:1\n"
+      "method m2 shop.Main$$anon$1.run Main.scala:9\n0 main thread_begin\n9 main thread_end\n");
+  EXPECT_EQ(owners_of(std::move(with_files)), (Names{"JDK", ""}));
+}
+
 TEST(CodeOwners, AClassFolderIsTheProgramsAndAJarOfItsOwnALibrary) {
   const Trace trace = trace_of("shop.Main",
                                {{"shop", "file:/home/a/shop/target/classes/"},

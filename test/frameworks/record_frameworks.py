@@ -44,6 +44,9 @@ KOTLIN, KOTLIN_IO = "kotlinx.coroutines.scheduling.CoroutineScheduler", "kotlinx
 KOTLIN_LOOP = "kotlinx.coroutines.BlockingEventLoop"
 COROUTINE = ("IntrinsicsKt__IntrinsicsJvmKt$createCoroutineUnintercepted$$inlined$createCoroutineFromSuspendFunction$"
              "IntrinsicsKt__IntrinsicsJvmKt$4.invokeSuspend")
+JDK_WORKERS = "java.util.concurrent.ThreadPoolExecutor"
+SCALA, SCALA_BODY = "scala.concurrent.impl.ExecutionContextImpl$$anon$3", "Promise$Transformation.run"
+SPRING = "org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor$1"
 RX_BODY = "FlowableSubscribeOn$SubscribeOnSubscriber.run"
 REACTOR_BODY = "FluxSubscribeOnCallable$CallableSubscribeOnSubscription.run"
 
@@ -69,6 +72,16 @@ EXPECTED = {
                           ("pooled", KOTLIN_LOOP, COROUTINE, "normal"): 1}, waits=80),
     "Disruptor": dict(tasks={}, waits=0, unseen="LMAX Disruptor"),
     "Quartz": dict(tasks={}, waits=0, unseen="Quartz's SimpleThreadPool"),
+    # Its event loops have tasks of its own besides.
+    "VertX": dict(tasks={("pooled", JDK_WORKERS, "WorkerTask.run", "normal"): 40}, pools={JDK_WORKERS}),
+    "Scala": dict(tasks={("pooled", SCALA, SCALA_BODY, "normal"): 80, ("pooled", JDK_POOL, SCALA_BODY, "normal"): 80},
+                  pools={SCALA, JDK_POOL}),
+    "Clojure": dict(tasks={("pooled", JDK_WORKERS, "AFn.call", "normal"): 40}, pools={JDK_WORKERS}),
+    "Groovy": dict(tasks={("pooled", JDK_POOL, "Closure.call", "normal"): 40}, pools={JDK_POOL}),
+    # Messages that an actor finds when it runs are one task.
+    "Pekko": dict(tasks={}, pools=set()),
+    "Spring": dict(tasks={("pooled", SPRING, "FutureUtils.lambda$toSupplier$0", "normal"): 40, ("pooled", SPRING, SPIN, "normal"): 40},
+                   pools={SPRING}),
     "Own": dict(tasks={("pooled", "frameworks.Own$Queue", ALL, "normal"): 40, ("pooled", "frameworks.Own$Queue", "Own.future", "normal"): 40,
                        ("pooled", "frameworks.Own$Queue", "Own.refused", "dropped"): 5, ("stage", None, "Own.stage", "normal"): 40,
                        ("stage", None, "Own.counted", "normal"): 40,
@@ -87,7 +100,7 @@ SCRIPTS = {"Clojure": ["clojure.main", str(HERE / "scripts" / "clojure.clj")],
            "Groovy": ["groovy.ui.GroovyMain", str(HERE / "scripts" / "groovy.groovy")]}
 # The frameworks' own business.
 IGNORED = ("DefaultPromise$1.run", "IoScheduler$CachedWorkerPool.run", "BoundedElasticScheduler$BoundedServices.eviction",
-           "FutureKt.setupCancellation")
+           "FutureKt.setupCancellation", "TaskQueue.run")
 SIZES = {TOMCAT: (2, 4), NIO: (1, 1), NETTY: (1, 1), JETTY: (6, 6), JBOSS: (3, 3), SEQUENTIAL: (1, 1), KOTLIN_IO: (64, 64),
          KOTLIN_LOOP: (1, 1), "frameworks.Own$Queue": (0, 2**32 - 1)}
 
@@ -229,7 +242,10 @@ def faults(build, java, folder, name, expected):
 
 
 # By program: the library beside its places. A task that a library hands on by itself has none of the program's.
-VIA = {"Reactor": "Reactor", "RxJava": "RxJava", "Guava": "Guava", "Netty": "Netty", "Kotlin": "Kotlin"}
+VIA = {"Reactor": "Reactor", "RxJava": "RxJava", "Guava": "Guava", "Netty": "Netty", "Kotlin": "Kotlin", "VertX": "Vert.x", "Scala": "Scala",
+       "Clojure": "Clojure", "Pekko": "Pekko", "Spring": "Spring"}
+# Lines that hand out tasks by what was made at run time: a proxy.
+PLACES = {"Spring": {48, 57}}
 
 
 def place_faults(build, trace, name):
@@ -238,8 +254,11 @@ def place_faults(build, trace, name):
     spawns = [row["spawn"] for row in json.loads(shown)["classes"] if row["spawn"]] if code == 0 else []
     source = pathlib.Path(SCRIPTS[name][-1]).name if name in SCRIPTS else f"{name}.java"
     own = [spawn for spawn in spawns if spawn.get("file", "") in (source, "Work.java")]
-    if EXPECTED[name]["tasks"] and not own:
+    if (EXPECTED[name]["tasks"] or name in VIA) and not own:
         yield f"no task is spawned at a line of the program: {spawns}"
+    lines = {spawn.get("line") for spawn in own}
+    if not PLACES.get(name, set()) <= lines:
+        yield f"spawned at lines {lines}, not at {PLACES[name]}"
     if name in VIA and not any(VIA[name].lower() in str(spawn).lower() for spawn in spawns):
         yield f"no place names {VIA[name]}: {spawns}"
 

@@ -1,5 +1,6 @@
 package frameworks;
 
+import com.typesafe.config.ConfigFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -27,7 +28,7 @@ public final class Pekko {
     }
 
     public static void main(String[] arguments) throws Exception {
-        ActorSystem system = ActorSystem.create("work");
+        ActorSystem system = ActorSystem.create("work", ConfigFactory.parseString("pekko.loglevel = OFF"));
         List<ActorRef> actors = new ArrayList<>();
         for (int i = 0; i < Work.TASKS; i++) {
             actors.add(system.actorOf(Props.create(Spinner.class)));
