@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/middle.h"
+
 namespace contrafact::whatif {
 namespace {
 
@@ -23,6 +25,7 @@ using model::Trace;
 struct Visit {
   uint32_t thread;
   uint32_t event;     // the acquisition that it begins with
+  int64_t asked_ns;   // when it asked for the lock
   int64_t handed_ns;  // when it gave the lock up to go to work; INT64_MAX: it waits there to the end
 };
 using Place =
@@ -48,6 +51,28 @@ class Visits {
   uint32_t visits_of(uint32_t thread) const { return visits_of_[thread]; }
   // Whether the thread ever waited for a signal on a visit to that lock, from whatever place.
   bool has_waited(uint32_t lock, uint32_t thread) const { return waited_.contains({lock, thread}); }
+  // Whether each thread comes for its first piece of work at once, and does nothing any more once it found none: it
+  // makes one visit more than it works, which a loop with work on one side of the lock does not. Compared with its
+  // typical piece of work, of at least kRoundsMin. `visits`: grouped by thread.
+  bool find_none_last(std::span<const Visit> visits) const {
+    constexpr size_t kRoundsMin = 8;
+    constexpr int64_t kAtOnce = 4;  // in less than one part of so many
+    std::vector<int64_t> works_ns;
+    for (size_t first = 0, i = 0; i < visits.size(); ++i) {
+      if (i + 1 < visits.size() && visits[i + 1].thread == visits[i].thread) {
+        works_ns.push_back(visits[i + 1].asked_ns - visits[i].handed_ns);
+        continue;
+      }
+      if (works_ns.size() < kRoundsMin || visits[i].handed_ns == INT64_MAX) return false;
+      const auto typical_ns = static_cast<int64_t>(base::median(std::span(works_ns)));
+      const int64_t before_ns = visits[first].asked_ns - begin_ns(visits[first].thread);
+      const int64_t after_ns = end_ns(visits[i].thread) - visits[i].handed_ns;
+      if (kAtOnce * std::max(before_ns, after_ns) > typical_ns) return false;
+      works_ns.clear();
+      first = i + 1;
+    }
+    return true;
+  }
   // Whether all threads end within two rounds of the latest of them, after at least kRoundsMin. `visits`: grouped by
   // thread.
   bool end_together(std::span<const Visit> visits) const {
@@ -66,6 +91,10 @@ class Visits {
   }
 
  private:
+  int64_t begin_ns(uint32_t thread) const {
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    return range.size() == 0 ? trace_.begin_ns() : trace_.time_ns[range.begin];
+  }
   int64_t end_ns(uint32_t thread) const {
     const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
     return range.size() == 0 ? trace_.begin_ns() : trace_.time_ns[range.end - 1];
@@ -135,7 +164,7 @@ class Visits {
     ++visits_of_[thread];
     most_at_one_place_[thread] = std::max(most_at_one_place_[thread], ++visits_[{place, thread}]);
     std::vector<Visit>& there = by_place_[place];
-    there.push_back({thread, event, section.release_ns});
+    there.push_back({thread, event, section.request_ns, section.release_ns});
     open_ = &there.back();  // stays valid until the next visit
     open_lock_ = section.lock.value;
   }
@@ -170,14 +199,16 @@ bool differ(std::span<const size_t> counts) {
   return *most - *least >= std::max(kLeast, *most / kShare);
 }
 
+// Whether the threads begin their pieces of work there.
+bool is_main_of_all(const Visits& all, const Place& place, std::span<const uint32_t> threads) {
+  return std::ranges::all_of(threads, [&](uint32_t thread) { return all.is_main(place, thread); });
+}
+
 // Whether some of the threads get more pieces of work at the place than others. Threads that draw by chance which place
 // they come to next come unequally often to each place, but equally often to all.
-bool unequal(const Visits& all, const Place& place, std::span<const uint32_t> threads, std::span<const size_t> counts) {
+bool unequal(const Visits& all, std::span<const uint32_t> threads, std::span<const size_t> counts) {
   std::vector<size_t> in_all;
-  for (const uint32_t thread : threads) {
-    if (!all.is_main(place, thread)) return false;
-    in_all.push_back(all.visits_of(thread));
-  }
+  for (const uint32_t thread : threads) in_all.push_back(all.visits_of(thread));
   return differ(counts) && differ(in_all);
 }
 
@@ -206,8 +237,11 @@ bool is_handed_out(const Visits& all, std::span<const Visit> visits, HandOut& re
   }
   if (threads.size() < 2 || result.rounds.size() < kRoundsForEachThread * threads.size()) return false;
   std::stable_sort(result.rounds.begin(), result.rounds.end(), by_end);
-  const bool some_get_more = unequal(all, result.place, threads, counts);
-  return ((result.waited || some_get_more) && last_come_last(result)) || (some_get_more && all.end_together(visits));
+  const bool is_main = is_main_of_all(all, result.place, threads);
+  const bool some_get_more = is_main && unequal(all, threads, counts);
+  const bool find_none = is_main && all.find_none_last(visits);
+  return ((result.waited || some_get_more || find_none) && last_come_last(result)) ||
+         (some_get_more && all.end_together(visits));
 }
 
 class Finder {

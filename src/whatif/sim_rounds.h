@@ -7,8 +7,9 @@
 //    all its tasks have to be done.
 //
 // A trace does not say that a loop is one of these. The shape of the loop does. Threads are handed work where each
-// thread's last visit to the place comes after all the visits that found work, and where they wait for work there or do
-// not all come about equally often; or where they do not and yet end together, within two rounds (they draw numbers,
+// thread's last visit to the place comes after all the visits that found work, and where they wait for work there, or do
+// not all come about equally often, or come there first of all and do nothing after their last visit; or where they do
+// not come equally often and yet end together, within two rounds (they draw numbers,
 // say, which no event shows: the place is then one that each piece of work comes to). A thread goes on until it is
 // awaited if it has made many rounds, and if one of two things happened within its last round: another thread began to
 // wait for its end, or the last of the threads that ended before it ended.

@@ -77,6 +77,25 @@ TEST(Rounds, EachHasItsOwnWhereAllComeAboutEquallyOften) {
   EXPECT_THAT(loops(trace), testing::IsEmpty());
 }
 
+// Each works ten times for 100 between its visits. Who finds a queue empty is done; who has its own number of rounds works
+// after the last visit, or before the first.
+Trace equally_often(int64_t before_ns, int64_t after_ns) {
+  std::string text(kPlaces);
+  for (const auto& [thread, begin_ns] : {std::pair{"a", int64_t{0}}, {"b", int64_t{50}}}) {
+    text += fmt::format("{} {} thread_begin\n", begin_ns, thread);
+    for (int64_t i = 0; i <= 10; ++i) text += visit(begin_ns + before_ns + 100 * i, thread);
+    text += fmt::format("{} {} thread_end\n", begin_ns + before_ns + 1000 + after_ns, thread);
+  }
+  return trace_of(text);
+}
+
+TEST(Rounds, WhoeverIsFreeGetsTheNextWhereThreadsAreDoneAfterAVisitWithoutWork) {
+  ASSERT_EQ(loops(equally_often(5, 5)).size(), 1u);
+  EXPECT_EQ(loops(equally_often(5, 5))[0].rounds, 20u);
+  EXPECT_THAT(loops(equally_often(5, 100)), testing::IsEmpty());
+  EXPECT_THAT(loops(equally_often(100, 5)), testing::IsEmpty());
+}
+
 // They draw numbers: a is held up, and makes 10 rounds where b makes 20; both end with the last of the work.
 Trace drawing(int64_t b_end_ns) {
   std::string text(kPlaces);
