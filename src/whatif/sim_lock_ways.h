@@ -46,8 +46,9 @@ std::vector<Chase> chases(const model::Trace& trace, std::span<const model::Crit
 std::vector<int64_t> all_ways_by_kernel(std::span<const model::CriticalSection> sections, const Woken& woken,
                                         const BusyCores& busy);
 
-// Ten medians. A longer time is no way: the thread waited for a core that was in use, although another core was idle
-// (sim_wake_placement.h).
+// Ten times what seven in ten of the ways take. A longer time is no way: the thread waited for a core that was in use,
+// although another core was idle (sim_wake_placement.h). Not ten medians: about half of the ways may be as long as the
+// piece of work of the thread that has the core, and then chance decides which half the median is of.
 int64_t longest_way_ns(std::vector<int64_t> ways_ns);
 
 // The same without those that take longer.

@@ -117,5 +117,17 @@ TEST(WaysByKernel, LeaveOutWhatIsMuchLongerThanTheOthers) {
   EXPECT_THAT(ways_by_kernel(sections, woken, busy), testing::AllOf(SizeIs(kWays - 1), testing::Each(42'000)));
 }
 
+// Two in five woken threads wait for another thread's piece of work, of 240 us; one in fifty for a tick of the clock.
+TEST(LockWays, PiecesOfWorkAreNoTicks) {
+  for (const int64_t short_ways : {45, 55, 60}) {
+    std::vector<int64_t> ways_ns(static_cast<size_t>(short_ways), 5'000);
+    ways_ns.resize(98, 240'000);
+    ways_ns.resize(100, 3'000'000);
+    EXPECT_GT(longest_way_ns(ways_ns), 240'000) << short_ways;
+    EXPECT_LT(longest_way_ns(ways_ns), 3'000'000) << short_ways;
+  }
+  EXPECT_EQ(longest_way_ns({}), 0);
+}
+
 }  // namespace
 }  // namespace contrafact::whatif
