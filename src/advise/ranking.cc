@@ -164,8 +164,8 @@ std::string certainty_sentence(const AdviceDocument& document) {
   // Digits of what nobody can measure look as if somebody had.
   const std::string change = std::max(std::fabs(gain.low), std::fabs(gain.high)) < kTellableTime
                                  ? fmt::format("no change of the run's time{}", between)
-                                 : fmt::format("a gain of {}{}{} of the run's time", table::percent_text(gain.share),
-                                               between, between.empty() ? "" : ",");
+                                 : fmt::format("{} {}{}{} of the run's time", gain.share < 0 ? "no gain:" : "a gain of",
+                                               table::percent_text(gain.share), between, between.empty() ? "" : ",");
   if (effect.over) {
     return fmt::format("How sure: {}, by {} recordings and what each leaves open ({}).", change,
                        document.several.size(), gains_by_recording(document, effect));
