@@ -23,7 +23,7 @@ std::string fall(double before, double after) {
                      table::number_text(std::round(-100 * gain(before, after))));
 }
 
-// How many threads fewer or more; empty where that is not told from noise.
+// By how many threads the peak and the mean change; empty where that may be noise.
 std::string threads_clause(const whatif::Figures& base, const whatif::Figures& after) {
   const double peak = gain(base.peak_occupied, after.peak_occupied);
   const double mean = gain(base.mean_occupied, after.mean_occupied);

@@ -30,8 +30,9 @@ bool same(const CallFrame* cheap, const jvmtiFrameInfo* exact, jint count) {
   return true;
 }
 
-// Where the innermost frame is the program's, it waits for a monitor: all else is told by a frame of ours or of a native
-// method. The interpreter has gone on to the instruction behind `monitorenter` by then, which may be of the next line.
+// A thread whose innermost frame is the program's waits for a monitor: at all other events that frame is one of ours or a
+// native method's. The interpreter has gone on to the instruction behind `monitorenter` by then, which may be of the next
+// line.
 jlocation at_monitor(jlocation location) {
   return location > 0 ? location - 1 : location;
 }

@@ -1,6 +1,6 @@
 // How long threads waited for the permits of a semaphore that bounds something: connections, requests in flight.
 //
-// A semaphore also serves as a lock (one permit), or for signals (whoever gives is not who took). Then another number of
+// A semaphore also serves as a lock (one permit), or for signals (threads give permits that nobody took). Then another number of
 // permits is another program, and there is no row.
 //
 // Pure; O(n log n) in the events that take or give permits.

@@ -37,7 +37,7 @@ TEST(PermitWaits, OfPermitsThatNobodyWaitsForAreNone) {
   EXPECT_EQ(waits[0].waited_ns, 0);
 }
 
-// Whoever gives without having taken tells something.
+// A thread that gives a permit that nobody took sends a signal.
 TEST(PermitWaits, SignalsBoundNothing) {
   EXPECT_TRUE(waits_in("10 w1 permit_give g 1\n20 w2 permit_take g 1\n").empty());
 }

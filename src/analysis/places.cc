@@ -25,7 +25,7 @@ std::vector<std::string_view> pool_fields(const model::Trace& trace) {
   return fields;
 }
 
-// What follows the last `separator`; all of it where there is none.
+// The text behind the last `separator`; the whole text where there is none.
 std::string_view after_last(std::string_view text, char separator) {
   return text.substr(text.rfind(separator) + 1);
 }

@@ -29,7 +29,7 @@ class Kind : public whatif::Optimisation {
   virtual std::string title(const Candidate& /*candidate*/) const { return std::string(name()); }
   // The part of a title beyond the name, for the table's legend: "(into how many)"; empty: none.
   virtual std::string_view legend() const { return ""; }
-  // What a person should know before making the candidate, one sentence each.
+  // Facts to know before making the candidate, one sentence each.
   virtual void add_notes(const model::Trace& /*trace*/, const Candidate& /*candidate*/,
                          std::vector<std::string>& /*notes*/) const {}
 

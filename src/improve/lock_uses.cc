@@ -178,7 +178,7 @@ bool LockUses::is_guarded_inside(uint32_t s) const {
                                            [&](const CellUse& use) { return lock.inside[use.cell]; });
 }
 bool LockUses::is_harmless(uint32_t s) const {
-  return is_known(s) && !is_around_wait(s) && !is_contested(section(s).lock, facts_.sets.of_section[s]);
+  return is_known(s) && !is_around_wait(s) && !is_contested(s);
 }
 
 Candidate LockUses::candidate(const whatif::Optimisation* optimisation, std::vector<uint32_t> sections) const {
@@ -227,7 +227,7 @@ bool LockUses::may_read(const std::vector<uint32_t>& sections) const {
     if (!is_known(s)) continue;
     if (!only_reads(s)) only_read = false;
     if (!only_reads(s) && !writes_only_its_own(s)) return false;
-    any_contested |= is_contested(section(s).lock, facts_.sets.of_section[s]);
+    any_contested |= is_contested(s);
   }
   return only_read || any_contested;
 }

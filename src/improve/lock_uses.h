@@ -90,6 +90,8 @@ class LockUses {
   bool is_around_wait(uint32_t s) const { return follows_wait(s) || ends_in_wait(s); }
   // Whether a set, in use under the lock, touches a contested byte.
   bool is_contested(model::LockId id, uint32_t set) const;
+  // The same of a whole section.
+  bool is_contested(uint32_t s) const { return is_contested(section(s).lock, facts_.sets.of_section[s]); }
   // The same, except that reads of settled data do not count: data made at first use (a locale's tables) keeps no later
   // reader within the lock.
   bool is_disputed(model::LockId id, uint32_t set) const;

@@ -13,10 +13,6 @@ int64_t length_ns(auto begin, auto end) {
 
 }  // namespace
 
-bool SectionEnds::is_contested(uint32_t s) const {
-  return uses_.is_contested(uses_.section(s).lock, uses_.facts().sets.of_section[s]);
-}
-
 bool SectionEnds::may_move(uint32_t s, bool is_contested, const model::SectionSets::Part& part) const {
   const model::LockId lock = uses_.section(s).lock;
   if (!uses_.facts().sets.is_complete(part.set) || unseen_.may_reach(lock, part.set)) return false;
@@ -26,7 +22,7 @@ bool SectionEnds::may_move(uint32_t s, bool is_contested, const model::SectionSe
 bool SectionEnds::may_move_at(uint32_t s, int64_t since_ns) const {
   const model::SectionSets& sets = uses_.facts().sets;
   const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
-  const bool contested = is_contested(s);
+  const bool contested = uses_.is_contested(s);
   const auto moves_in = [&](auto parts, int64_t begin_ns) {
     for (const auto& part : parts) {
       if (since_ns >= begin_ns && since_ns < begin_ns + part.length_ns) return may_move(s, contested, part);
@@ -63,7 +59,7 @@ Passage SectionEnds::passage_of(uint32_t s, const model::SectionSets::Part& part
 Movable SectionEnds::ends_and_middle(uint32_t s, bool hands_on) const {
   const model::SectionSets& sets = uses_.facts().sets;
   const auto head = sets.parts_of(sets.head[s]), tail = sets.parts_of(sets.tail[s]);
-  const bool contested = is_contested(s);
+  const bool contested = uses_.is_contested(s);
   const bool is_one_segment = sets.head[s].begin == sets.tail[s].begin;
   const auto first = std::ranges::find_if(head, [&](const auto& part) { return !may_move(s, contested, part); });
   Movable found;

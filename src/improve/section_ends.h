@@ -36,7 +36,6 @@ class SectionEnds {
  private:
   // Part: of section `s`, which `is_contested` or not.
   bool may_move(uint32_t s, bool is_contested, const model::SectionSets::Part& part) const;
-  bool is_contested(uint32_t s) const;
   Passage passage_of(uint32_t s, const model::SectionSets::Part& part) const;
 
   const LockUses& uses_;

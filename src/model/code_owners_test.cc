@@ -39,7 +39,7 @@ std::vector<std::string> owners_of(Trace trace, const std::vector<std::string>& 
 
 using Names = std::vector<std::string>;
 
-// What Spring, Hibernate and others make around a program's classes.
+// Spring, Hibernate and others make classes around those of a program.
 TEST(CodeOwners, AProxyIsNobodysSource) {
   const Trace trace =
       trace_of("shop.Main", {{"shop", "file:/home/a/shop/target/classes/"}},

@@ -134,8 +134,8 @@ class CommonEnd {
   double share_ = 0, hold_ns_ = 0;
 };
 
-// The blocks in what moves out of a site's sections at one of its sides.
-class OutsideBlock {
+// The blocks in one moving part of a site's sections: in front, in the middle or behind.
+class PartBlocks {
  public:
   void look(const LockUses& uses, const SectionEnds& ends, uint32_t s, int64_t from_ns, int64_t to_ns) {
     const Block block = longest_block(uses, ends, s, from_ns, to_ns);
@@ -144,8 +144,8 @@ class OutsideBlock {
   }
   // Where the longest is; none: no block.
   model::ContextId longest() const { return longest_.at; }
-  // The same, if most of the `side_ns` that move out there are blocks.
-  model::ContextId at(int64_t side_ns) const { return 2 * all_ns_ > side_ns ? longest_.at : model::ContextId(); }
+  // The same, if blocks are most of the part's `part_ns`, summed over the sections.
+  model::ContextId at(int64_t part_ns) const { return 2 * all_ns_ > part_ns ? longest_.at : model::ContextId(); }
 
  private:
   Block longest_;
@@ -205,9 +205,6 @@ class ShortenSection final : public SectionChange {
   }
 
  private:
-  static bool is_contested(const LockSearch& search, uint32_t s) {
-    return search.is_contested(search.section(s).lock, search.facts().sets.of_section[s]);
-  }
   static std::string call_text(const model::SectionSets::Cut& cut) { return "the call in " + cut.call; }
   static std::string with_block(const model::Trace& trace, std::string text, model::ContextId blocks_at) {
     if (!blocks_at.valid()) return text;
@@ -240,7 +237,7 @@ class ShortenSection final : public SectionChange {
     for (const uint32_t s : of_site) {
       if (!search.is_known(s)) continue;
       const Movable& part = parts[s] = movable(search, ends, s, hands_on);
-      if (!is_contested(search, s)) continue;
+      if (!search.is_contested(s)) continue;
       const Movable& all = most[s] = movable(search, most_ends, s, hands_on);
       heads.add(part.head_cut, part.head_ns, all.head_ns, search.section(s).hold_ns());
       tails.add(part.tail_cut, part.tail_ns, all.tail_ns, search.section(s).hold_ns());
@@ -251,7 +248,7 @@ class ShortenSection final : public SectionChange {
     bool any_contested = false;
     for (auto& [s, part] : parts) {
       const int64_t hold_ns = search.section(s).hold_ns();
-      const bool contested = is_contested(search, s);
+      const bool contested = search.is_contested(s);
       const int64_t head_most_ns = contested ? most[s].head_ns : hold_ns;
       const int64_t tail_most_ns = contested ? most[s].tail_ns : hold_ns;
       const int64_t found_ns = part.head_ns + part.tail_ns;
@@ -259,10 +256,10 @@ class ShortenSection final : public SectionChange {
         part.head_ns = heads.moved_ns(part.head_ns, head_most_ns, sets.parts_of(sets.head[s]), hold_ns);
       if (!search.ends_in_wait(s))
         part.tail_ns = tails.moved_ns(part.tail_ns, tail_most_ns, sets.parts_of(sets.tail[s]), hold_ns);
-      // What the ends take over may have been of the middle.
-      const int64_t taken_over_ns = part.head_ns + part.tail_ns - found_ns;
+      // An end may have grown by a part that the middle counted.
+      const int64_t grown_ns = part.head_ns + part.tail_ns - found_ns;
       part.middle_ns = std::clamp<int64_t>(hold_ns - part.head_ns - part.tail_ns, 0,
-                                           std::max<int64_t>(0, part.middle_ns - taken_over_ns));
+                                           std::max<int64_t>(0, part.middle_ns - grown_ns));
       if (part.all_ns() < kLeastNs || (!contested && part.all_ns() >= hold_ns)) continue;
       sections.push_back(s);
       any_contested |= contested;
@@ -273,7 +270,7 @@ class ShortenSection final : public SectionChange {
       return;
     }
     Candidate made = search.candidate(this, std::move(sections));
-    OutsideBlock in_front, in_middle, behind;
+    PartBlocks in_front, in_middle, behind;
     int64_t heads_ns = 0, tails_ns = 0, all_ns = 0;
     for (const uint32_t s : made.improvement.sections) {
       const Movable& part = parts[s];
