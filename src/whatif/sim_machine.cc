@@ -19,11 +19,11 @@ namespace {
 int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
   if (!program.sync.native) return 0;
   if (options.slice_ns > 0) return options.slice_ns;
-  constexpr int64_t kUsual = 3'000'000, kLeast = 500'000, kMost = 200'000'000;
+  constexpr int64_t kUsual = 3'000'000, kMost = 200'000'000;
   // Up to 26 minutes in slices of 3 ms. A run of weeks is not simulated slice by slice: that would take hours.
   constexpr int64_t kSlicesMax = SimSlices::kSlicesBeforeGrowth;
   const int64_t run_ns = program.trace->end_ns() - program.trace->begin_ns();
-  const int64_t usual_ns = program.sync.slice_ns == 0 ? kUsual : std::clamp(program.sync.slice_ns, kLeast, kMost);
+  const int64_t usual_ns = program.sync.slice_ns == 0 ? kUsual : std::min(program.sync.slice_ns, kMost);
   return std::max(usual_ns, run_ns / kSlicesMax);
 }
 

@@ -186,9 +186,10 @@ class SimSlices {
 
   // Whether the next woken thread preempts another one: the recorded share of them does, spread evenly.
   bool next_preempts() {
-    preempting_due_ += placement_.preempting;
-    if (preempting_due_ < 1) return false;
-    preempting_due_ -= 1;
+    double& due = idle_ == 0 ? preempting_due_ : preempting_though_idle_due_;
+    due += idle_ == 0 ? placement_.preempting : placement_.preempting_though_idle;
+    if (due < 1) return false;
+    due -= 1;
     return true;
   }
 
@@ -318,7 +319,7 @@ class SimSlices {
   int64_t slice_ns_;
   const int64_t stays_ns_;
   const WakePlacement placement_;
-  double preempting_due_ = 0;
+  double preempting_due_ = 0, preempting_though_idle_due_ = 0;
   uint64_t slices_ = 0;
   std::vector<Core> cores_;
   uint32_t idle_;

@@ -241,17 +241,19 @@ class Gatherer {
     std::sort(samples_ns.begin(), samples_ns.end());
   }
 
+  // A shorter run was ended by a thread that was just woken, which says nothing of how long a turn is.
   void sample_slices() {
     std::vector<int64_t> runs_ns;
     for (const std::vector<model::CpuGap>& gaps : trace_.cpu) {
       for (size_t i = 1; i < gaps.size(); ++i) {
-        if (gaps[i].preempted) runs_ns.push_back(gaps[i].out_ns - gaps[i - 1].in_ns);
+        const int64_t ran_ns = gaps[i].out_ns - gaps[i - 1].in_ns;
+        if (gaps[i].preempted && ran_ns >= SyncFacts::kSliceLeastNs) runs_ns.push_back(ran_ns);
       }
     }
     if (runs_ns.empty()) return;
     const auto middle = runs_ns.begin() + static_cast<int64_t>(runs_ns.size() / 2);
     std::nth_element(runs_ns.begin(), middle, runs_ns.end());
-    facts_.slice_ns = std::max<int64_t>(*middle, 0);
+    facts_.slice_ns = *middle;
   }
 
   const model::Facts& known_;

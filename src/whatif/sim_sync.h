@@ -64,7 +64,9 @@ struct SyncFacts {
   LatencySamples join_latency;    // from the end of a thread to the return from the wait for it
   CoreQueue queue;
   std::unordered_map<uint32_t, int64_t> usual_block_ns;  // by context
-  int64_t slice_ns = 0;  // how long a thread ran before it was preempted: the median; 0: none was
+  static constexpr int64_t kSliceLeastNs = 500'000;
+  // How long a thread ran before its turn was over: the median, at least kSliceLeastNs; 0: no turn ended.
+  int64_t slice_ns = 0;
 
   bool native = false;  // threads do not run for pools: all of them are simulated
   uint32_t section_at(uint32_t event) const { return section_of_event.empty() ? kNone : section_of_event[event]; }

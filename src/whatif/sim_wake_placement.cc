@@ -15,17 +15,16 @@ constexpr size_t kEnough = 20;
 // A thread left its core.
 struct Leaving {
   int64_t time_ns;
-  uint32_t thread;
   bool preempted;
   int64_t ran_ns;  // how long it had run there; without a beginning, as long as can be
 };
 
 std::vector<Leaving> leavings_of(const model::Trace& trace) {
   std::vector<Leaving> leavings;
-  for (uint32_t t = 0; t < trace.cpu.size(); ++t) {
+  for (const std::vector<model::CpuGap>& gaps : trace.cpu) {
     int64_t since_ns = INT64_MIN;
-    for (const model::CpuGap& gap : trace.cpu[t]) {
-      leavings.push_back({gap.out_ns, t, gap.preempted, base::subtract_saturated(gap.out_ns, since_ns)});
+    for (const model::CpuGap& gap : gaps) {
+      leavings.push_back({gap.out_ns, gap.preempted, base::subtract_saturated(gap.out_ns, since_ns)});
       since_ns = gap.in_ns;
     }
   }
@@ -33,27 +32,57 @@ std::vector<Leaving> leavings_of(const model::Trace& trace) {
   return leavings;
 }
 
-// A thread that runs right after another one left a core had queued for that core, or preempted the other one. A thread
-// that had run for kTurnMin was preempted at the end of its turn, not by a thread that was just woken.
-double preempting_share(const model::Trace& trace) {
-  constexpr int64_t kSwitchMax = 1'500, kTurnMin = 1'000'000;
+constexpr int64_t kSwitchMax = 1'500;  // from one thread's leaving to the next one's coming
+
+// The thread that left a core right before another one came to one at `in_ns`; null if there is none. Of several the one
+// that was preempted.
+const Leaving* left_before(std::span<const Leaving> leavings, int64_t in_ns) {
   constexpr int kLookMost = 16;  // as many threads as can leave cores at once
-  const std::vector<Leaving> leavings = leavings_of(trace);
+  const Leaving* left = nullptr;
+  auto before = std::ranges::upper_bound(leavings, in_ns, {}, &Leaving::time_ns);
+  for (int looks = 0; looks < kLookMost && before != leavings.begin(); ++looks) {
+    if (base::subtract_saturated(in_ns, (--before)->time_ns) > kSwitchMax) break;
+    if (left == nullptr || before->preempted) left = &*before;
+  }
+  return left;
+}
+
+// A thread that had run for this long was preempted at the end of its turn, not by a thread that was just woken.
+constexpr int64_t kTurnMin = 1'000'000;
+
+double share_of(size_t took, size_t queued) {
+  return took + queued < kEnough ? 0 : static_cast<double>(took) / static_cast<double>(took + queued);
+}
+
+// A thread that runs right after another one left a core had queued for that core, or preempted the other one.
+double preempting_share(const model::Trace& trace, std::span<const Leaving> leavings) {
   size_t took = 0, queued = 0;
-  for (uint32_t t = 0; t < trace.cpu.size(); ++t) {
-    for (const model::CpuGap& gap : trace.cpu[t]) {
+  for (const std::vector<model::CpuGap>& gaps : trace.cpu) {
+    for (const model::CpuGap& gap : gaps) {
       if (gap.preempted) continue;
-      const Leaving* left = nullptr;
-      auto before = std::ranges::upper_bound(leavings, gap.in_ns, {}, &Leaving::time_ns);
-      for (int looks = 0; looks < kLookMost && before != leavings.begin(); ++looks) {
-        if (base::subtract_saturated(gap.in_ns, (--before)->time_ns) > kSwitchMax) break;
-        if (before->thread != t && (left == nullptr || before->preempted)) left = &*before;
-      }
+      const Leaving* left = left_before(leavings, gap.in_ns);
       if (left == nullptr || (left->preempted && left->ran_ns >= kTurnMin)) continue;
       ++(left->preempted ? took : queued);
     }
   }
-  return took + queued < kEnough ? 0 : static_cast<double>(took) / static_cast<double>(took + queued);
+  return share_of(took, queued);
+}
+
+// Of the threads that were woken while a core was free, and queued for another one all the same.
+double preempting_though_idle(std::span<const CriticalSection> sections, const Woken& woken, const BusyCores& busy,
+                              std::span<const Leaving> leavings, int64_t longest_way_ns) {
+  size_t took = 0, queued = 0;
+  for (size_t s = 0; s < woken.by_release.size(); ++s) {
+    if (!woken.woke(s) || !busy.was_free(sections[s].release_ns)) continue;
+    const Woken::Coming& coming = woken.by_release[s];
+    const Leaving* left = left_before(leavings, coming.core_ns);
+    if (coming.core_ns - sections[s].release_ns > longest_way_ns) {
+      ++queued;
+    } else if (left != nullptr && !(left->preempted && left->ran_ns >= kTurnMin)) {
+      ++(left->preempted ? took : queued);
+    }
+  }
+  return share_of(took, queued);
 }
 
 }  // namespace
@@ -63,10 +92,13 @@ WakePlacement measure_wake_placement(const model::Trace& trace, std::span<const 
   WakePlacement placement;
   placement.known = woken.known;
   if (!woken.known) return placement;
-  placement.preempting = preempting_share(trace);
+  const std::vector<Leaving> leavings = leavings_of(trace);
+  placement.preempting = preempting_share(trace, leavings);
   std::vector<int64_t> ways_ns = all_ways_by_kernel(sections, woken, busy);
   std::ranges::sort(ways_ns);
-  const auto stuck = std::ranges::upper_bound(ways_ns, longest_way_ns(ways_ns));
+  const int64_t longest_ns = longest_way_ns(ways_ns);
+  placement.preempting_though_idle = preempting_though_idle(sections, woken, busy, leavings, longest_ns);
+  const auto stuck = std::ranges::upper_bound(ways_ns, longest_ns);
   const auto stuck_count = static_cast<size_t>(ways_ns.end() - stuck);
   constexpr size_t kRare = 100;
   if (stuck_count < kEnough || stuck_count * kRare < ways_ns.size()) return placement;

@@ -21,8 +21,9 @@ namespace contrafact::whatif {
 
 struct WakePlacement {
   bool known = false;  // false: the kernel's switches were not recorded, and nothing of this is simulated
-  // The share of the woken threads that preempt another thread, of those that find all cores in use.
-  double preempting = 0;
+  // The share of the woken threads that preempt another thread, of those that find all cores in use; and of those that
+  // queue for a core that is in use although another core is idle.
+  double preempting = 0, preempting_though_idle = 0;
   // A woken thread queues for the core that it ran on before, if that is in use, although another core is idle. The
   // idle core takes it at the next tick.
   bool stays = false;
