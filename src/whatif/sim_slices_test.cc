@@ -146,6 +146,15 @@ TEST(SimSlices, WhoIsWokenStaysWithItsCoreUntilTheNextTick) {
   EXPECT_EQ(next_over(slices, 500'000), (Over{2, kTickNs + 100'000}));
 }
 
+TEST(SimSlices, BesideAnIdleCoreOnlyThoseTakeACoreInUseThatDidSoInTheRecording) {
+  const WakePlacement none{.known = true, .preempting = 1, .stays = true, .tick_ns = kTickNs};
+  SimSlices waits = woken_at_a_core_in_use(500'000, none);
+  EXPECT_EQ(next_over(waits, 500'000), (Over{2, kTickNs + 100'000}));
+  const WakePlacement all{.known = true, .preempting_though_idle = 1, .stays = true, .tick_ns = kTickNs};
+  SimSlices takes = woken_at_a_core_in_use(500'000, all);
+  EXPECT_EQ(next_over(takes, 500'000), (Over{2, 600'000}));
+}
+
 TEST(SimSlices, WhoIsWokenJustBeforeATickIsTakenByIt) {
   SimSlices slices = woken_at_a_core_in_use(kTickNs - 1000, {.known = true, .stays = true, .tick_ns = kTickNs});
   EXPECT_EQ(next_over(slices, kTickNs - 1000), (Over{2, kTickNs + 100'000}));

@@ -55,6 +55,13 @@ TEST(WakePlacement, CountsThoseThatTookACoreAndThoseThatQueued) {
   EXPECT_DOUBLE_EQ(measured({.count = 100, .taken = 10, .left = 30}).preempting, 0.25);
 }
 
+TEST(WakePlacement, CountsThoseThatStayBesideAnIdleCoreAsNotPreempting) {
+  // 38 of the 40 wait for longer than is a way.
+  const WakePlacement placement = measured({.count = 400, .taken = 30, .left = 10, .stuck = 40});
+  EXPECT_DOUBLE_EQ(placement.preempting, 0.75);
+  EXPECT_DOUBLE_EQ(placement.preempting_though_idle, 30.0 / (30 + 10 + 38));
+}
+
 TEST(WakePlacement, IsNoShareOfAHandful) {
   EXPECT_EQ(measured({.count = 100, .taken = 8, .left = 8}).preempting, 0);
 }
