@@ -1,7 +1,13 @@
 #include "analysis/section_facts.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/text_trace_for_test.h"
 #include "graph/section_conflicts.h"
@@ -114,6 +120,34 @@ TEST(SectionFacts, CountWhatWasObservedInPairs) {
   EXPECT_EQ(borrowed.observed_pairs[borrowed.site_of[0]], 1u);
   EXPECT_EQ(borrowed.observed[borrowed.site_of[1]], 1u);
   EXPECT_EQ(borrowed.observed_pairs[borrowed.site_of[1]], 1u);
+}
+
+// Sections of x one after the other, a longer one after each fifteen others.
+std::string sections_of_x(int count, int64_t short_ns, int64_t long_ns, bool observed) {
+  std::string text;
+  int64_t now_ns = 0;
+  for (int i = 0; i < count; ++i) {
+    const bool longer = i % 16 == 9;
+    text += fmt::format("{} x lock_acquire l a\n", now_ns);
+    now_ns += longer ? long_ns : short_ns;
+    if (observed) text += fmt::format("{} x accesses {}\n", now_ns, longer ? "own" : "reads");
+    text += fmt::format("{} x lock_release l\n", now_ns);
+    now_ns += 10;
+  }
+  return text;
+}
+
+TEST(SectionFacts, TakeTheirSetsInTheSharesThatWereObserved) {
+  const Trace observed = recorded(sections_of_x(32, 200, 300, true));
+  // Those that take longer; or as many, where all take the same time.
+  for (const auto& [long_ns, right_min] : {std::pair<int64_t, int>{30, 20}, {20, 0}}) {
+    const Trace plain = recorded(sections_of_x(320, 20, long_ns, false));
+    const std::vector<int64_t> found = begins(SectionFacts(plain, SectionFacts(observed)));
+    EXPECT_EQ(std::ranges::count(found, 64), 20);
+    int right = 0;
+    for (size_t i = 9; i < found.size(); i += 16) right += found[i] == 64;
+    EXPECT_GE(right, right_min);
+  }
 }
 
 // What was recorded outside of a window touches what the nearest of its kind inside does.

@@ -1,7 +1,6 @@
 #include "analysis/section_match.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 #include <string>
@@ -121,7 +120,6 @@ struct Placed {
   Place place;
   int64_t acquire_ns = 0;
   uint32_t section = 0;
-  float length = 0;  // which share of its place's sections is shorter
   auto operator<=>(const Placed&) const = default;
 };
 
@@ -186,7 +184,7 @@ class Matcher {
   }
 
   // Those of the same thread, or else of any that end alike, or else of any at all.
-  std::span<Placed> observed_at(const Place& place) {
+  std::span<const Placed> observed_at(const Place& place) {
     const auto of_thread = std::ranges::equal_range(observed_, place, {}, &Placed::place);
     if (!of_thread.empty()) return {of_thread.begin(), of_thread.end()};
     const auto alike = [](const Placed& p) { return std::tuple(p.place.lock, p.place.site, p.place.waits); };
@@ -197,45 +195,44 @@ class Matcher {
     return {of_code.begin(), of_code.end()};
   }
 
-  // `group`: all sections of one place. Of the observed ones nearby that which is as long among its own: code that
-  // finds what it looks for and code that does not differ in that.
-  void match(std::span<Placed> group, std::vector<uint32_t>& found) {
+  // `group`: all sections of one place. The observed ones are taken in blocks, and each block's counterparts in the order
+  // of their lengths: code that finds what it looks for and code that does not differ in that. So each observed section
+  // stands for as many as the others of its block.
+  void match(std::span<const Placed> group, std::vector<uint32_t>& found) {
     const Place place = group.front().place;
-    const std::span<Placed> observed = observed_at(place);
+    const std::span<const Placed> observed = observed_at(place);
     if (observed.empty() || place.lock == kNoSection || place.site == kNoSection) return;
-    add_lengths(to_, group);
-    add_lengths(from_, observed);
     const bool by_time = within_ && observed.front().place == place;
-    for (size_t i = 0; i < group.size(); ++i) {
-      const uint32_t wanted = group[i].section;
-      const size_t near =
-          by_time ? nearest(group[i].acquire_ns, observed) : in_proportion(i, group.size(), observed.size());
-      found[wanted] = within_ && is_observed(to_, wanted) ? wanted : as_long(group[i], observed, near).section;
+    constexpr size_t kBlock = 16;
+    const size_t blocks = std::max<size_t>(1, observed.size() / kBlock);
+    const auto first_of = [&](size_t block) { return (block * observed.size() + blocks - 1) / blocks; };
+    std::vector<uint32_t> wanted;
+    for (size_t block = 0, i = 0; block < blocks; ++block) {
+      const size_t begin = first_of(block), end = first_of(block + 1);
+      wanted.clear();
+      for (; i < group.size(); ++i) {
+        const size_t near =
+            by_time ? nearest(group[i].acquire_ns, observed) : in_proportion(i, group.size(), observed.size());
+        if (near >= end) break;
+        const uint32_t section = group[i].section;
+        if (within_ && is_observed(to_, section)) {
+          found[section] = section;
+        } else {
+          wanted.push_back(section);
+        }
+      }
+      match_by_length(wanted, observed.subspan(begin, end - begin), found);
     }
   }
 
-  static void add_lengths(const SectionFacts& facts, std::span<Placed> group) {
-    std::vector<Placed*> by_length;
-    for (Placed& each : group) by_length.push_back(&each);
-    const auto hold_ns = [&](const Placed* each) { return facts.sections[each->section].hold_ns(); };
-    std::ranges::sort(by_length, {}, hold_ns);
-    size_t shorter = 0;
-    for (size_t i = 0; i < by_length.size(); ++i) {
-      if (i > 0 && hold_ns(by_length[i]) > hold_ns(by_length[i - 1])) shorter = i;
-      by_length[i]->length = static_cast<float>(shorter) / static_cast<float>(by_length.size());
-    }
-  }
-
-  // Nearest first, so that among equals it is that one.
-  static const Placed& as_long(const Placed& wanted, std::span<const Placed> observed, size_t near) {
-    constexpr size_t kAside = 4;  // on each side
-    const Placed* best = &observed[near];
-    const auto off = [&](const Placed& each) { return std::abs(each.length - wanted.length); };
-    for (size_t aside = 1; aside <= kAside; ++aside) {
-      if (aside <= near && off(observed[near - aside]) < off(*best)) best = &observed[near - aside];
-      if (near + aside < observed.size() && off(observed[near + aside]) < off(*best)) best = &observed[near + aside];
-    }
-    return *best;
+  // Of each pair of equal shares the middle.
+  void match_by_length(std::vector<uint32_t>& wanted, std::span<const Placed> observed, std::vector<uint32_t>& found) {
+    std::vector<uint32_t> shown;
+    for (const Placed& each : observed) shown.push_back(each.section);
+    std::ranges::stable_sort(wanted, {}, [&](uint32_t s) { return to_.sections[s].hold_ns(); });
+    std::ranges::stable_sort(shown, {}, [&](uint32_t s) { return from_.sections[s].hold_ns(); });
+    for (size_t i = 0; i < wanted.size(); ++i)
+      found[wanted[i]] = shown[(2 * i + 1) * shown.size() / (2 * wanted.size())];
   }
 
   static size_t nearest(int64_t acquire_ns, std::span<const Placed> observed) {

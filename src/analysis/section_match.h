@@ -2,10 +2,10 @@
 // code, of the same thread where there is one; and both end in a wait at a condition, or neither does.
 //
 // Threads of two recordings correspond by what they run and by their order; locks by name or by the code that takes
-// them most, and by the order of their first use. The i-th section of n corresponds to the (i * m / n)-th of m, within
-// one recording to the nearest in time; or to one of the four before and after that, if its rank by length among its
-// own sections is closer to the section's rank among its own: the same code differs in length when it finds what it
-// looks for and when it does not.
+// them most, and by the order of their first use. The i-th section of n is near the (i * m / n)-th of m, within one
+// recording to the nearest in time. Of those near sixteen observed sections that follow each other, the longer ones
+// correspond to the longer ones, and to each as many: the same code differs in length when it finds what it looks for
+// and when it does not.
 //
 // Pure function; a sort of the sections of each recording.
 #pragma once
