@@ -69,8 +69,8 @@ double preempting_share(const model::Trace& trace, std::span<const Leaving> leav
 }
 
 // Of the threads that were woken while a core was free, and queued for another one all the same.
-double preempting_though_idle(std::span<const CriticalSection> sections, const Woken& woken, const BusyCores& busy,
-                              std::span<const Leaving> leavings, int64_t longest_way_ns) {
+double preempting_though_idle(std::span<const model::CriticalSection> sections, const Woken& woken,
+                              const BusyCores& busy, std::span<const Leaving> leavings, int64_t longest_way_ns) {
   size_t took = 0, queued = 0;
   for (size_t s = 0; s < woken.by_release.size(); ++s) {
     if (!woken.woke(s) || !busy.was_free(sections[s].release_ns)) continue;
