@@ -225,7 +225,7 @@ class Matcher {
     }
   }
 
-  // Of each pair of equal shares the middle.
+  // The longer ones of `wanted` get the longer ones of `observed`, and each of these is given to as many.
   void match_by_length(std::vector<uint32_t>& wanted, std::span<const Placed> observed, std::vector<uint32_t>& found) {
     std::vector<uint32_t> shown;
     for (const Placed& each : observed) shown.push_back(each.section);

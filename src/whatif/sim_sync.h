@@ -64,7 +64,7 @@ struct SyncFacts {
   LatencySamples join_latency;    // from the end of a thread to the return from the wait for it
   CoreQueue queue;
   std::unordered_map<uint32_t, int64_t> usual_block_ns;  // by context
-  static constexpr int64_t kSliceLeastNs = 500'000;
+  static constexpr int64_t kSliceLeastNs = 500'000;      // shorter runs were no whole turns
   // How long a thread ran before its turn was over: the median, at least kSliceLeastNs; 0: no turn ended.
   int64_t slice_ns = 0;
 

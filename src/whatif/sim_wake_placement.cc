@@ -68,7 +68,7 @@ double preempting_share(const model::Trace& trace, std::span<const Leaving> leav
   return share_of(took, queued);
 }
 
-// Of the threads that were woken while a core was free, and queued for another one all the same.
+// Of the threads that were woken while a core was free, and still did not get that one: the share that preempted another.
 double preempting_though_idle(std::span<const model::CriticalSection> sections, const Woken& woken,
                               const BusyCores& busy, std::span<const Leaving> leavings, int64_t longest_way_ns) {
   size_t took = 0, queued = 0;
