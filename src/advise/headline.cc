@@ -139,8 +139,8 @@ Short core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usag
 // Of the threads that hand out tasks, the one that spent most on starting workers for them: an executor for each
 // request.
 Short worker_starts(const Pricer& pricer, const analysis::UsageWindow& window) {
+  if (pricer.facts().locks_ordered() || !pricer.simulates()) return {};
   const model::Trace& trace = pricer.trace();
-  if (!trace.locks.empty() || !pricer.simulates()) return {};
   const std::vector<int64_t>& start_ns = pricer.hand_over_costs().start_ns;
   std::vector<int64_t> by_thread(trace.threads.size());
   for (size_t i = 0; i < start_ns.size(); ++i) {

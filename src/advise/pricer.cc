@@ -15,9 +15,9 @@
 namespace contrafact::advise {
 namespace {
 
-// Only native recordings hold hand-overs to draw from.
-uint32_t draws_of(const model::Trace& trace, const PricerOptions& options) {
-  return trace.locks.empty() ? 0 : options.draws;
+// Without locks that ordered the run there are no hand-overs to draw from.
+uint32_t draws_of(const model::Facts& facts, const PricerOptions& options) {
+  return facts.locks_ordered() ? options.draws : 0;
 }
 
 double computing_threads(int64_t cpu_ns, int64_t duration_ns) {
@@ -59,10 +59,10 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
   const WaitingRun recorded = recorded_run(trace_, simulator_.sections());
   const base::Result<whatif::Variant> unchanged = variant({});
   // The check has simulated seed 0 of it, but for what sections cost and how long threads waited.
-  if (trace_.locks.empty()) base_.push_back({{.duration_ns = baseline_->stuck ? 0 : baseline_->simulated_ns}});
+  if (!facts_.locks_ordered()) base_.push_back({{.duration_ns = baseline_->stuck ? 0 : baseline_->simulated_ns}});
   const auto plan = simulator_.plan(*unchanged, whatif::SimulateOptions().lock_rule);
   std::vector<double> missed;
-  for (uint64_t seed = base_.size(); seed <= draws_of(trace_, options_); ++seed) {
+  for (uint64_t seed = base_.size(); seed <= draws_of(facts_, options_); ++seed) {
     const base::Result<whatif::Simulation> simulation = run(*unchanged, plan.get(), seed);
     Base& base = base_.emplace_back();
     if (!simulation.ok() || !simulation->stuck.empty()) continue;
@@ -71,7 +71,7 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
     missed.push_back(static_cast<double>(base.missed_ns) / static_cast<double>(recorded.duration_ns));
   }
   if (!missed.empty()) missed_ = base::median(std::span(missed));
-  if (!trace_.locks.empty()) return;
+  if (facts_.locks_ordered()) return;
   contended_ = most_contended(facts_);
   base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
   fleeting_ = fleeting_share(trace_);
@@ -123,7 +123,7 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   effect.drawn_low = lowest;
   effect.drawn_high = highest;
   if (made->cores == 0) limit_by_lock(effect);
-  if (trace_.locks.empty()) effect.usual_error = usual_error(effect.gain);
+  if (!facts_.locks_ordered()) effect.usual_error = usual_error(effect.gain);
   return effect;
 }
 
@@ -178,7 +178,7 @@ double Pricer::spared_share(const whatif::Simulation& simulation) const {
 // Of the threads whose tasks become calls, the one that spent most on handing them out: its time beyond what is
 // simulated.
 double Pricer::more(const whatif::Variant& variant) const {
-  if (!trace_.locks.empty() || base_[0].run.duration_ns == 0) return 0;
+  if (facts_.locks_ordered() || base_[0].run.duration_ns == 0) return 0;
   const model::HandOverCosts& costs = facts_.hand_over_costs();
   std::vector<int64_t> by_thread(trace_.threads.size());
   for (size_t i = 0; i < variant.treatments.size(); ++i) {

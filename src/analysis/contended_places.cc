@@ -97,7 +97,7 @@ class Places {
 }  // namespace
 
 std::vector<ContendedPlace> contended_places(const model::Facts& facts) {
-  return facts.trace().locks.empty() ? Places(facts).find() : std::vector<ContendedPlace>();
+  return facts.locks_ordered() ? std::vector<ContendedPlace>() : Places(facts).find();
 }
 
 }  // namespace contrafact::analysis

@@ -23,7 +23,7 @@ struct ContendedPlace {
   bool holder_may_wait = false;
 };
 
-// The longest first. Empty for native runs, whose recordings hold their locks. O(n log n) in the waits for locks, linear
+// The longest first. Empty where the recorded locks ordered the run (Facts::locks_ordered): they say more. O(n log n) in the waits for locks, linear
 // in the events.
 std::vector<ContendedPlace> contended_places(const model::Facts& facts);
 

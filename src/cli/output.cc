@@ -108,6 +108,7 @@ base::Status make_folder(const std::string& folder) {
   if (!path.has_filename()) path = path.parent_path();  // "specs/"
   std::error_code failed;
   if (fs::is_directory(path, failed)) return {};
+  if (fs::exists(path, failed)) return base::Error{fmt::format("'{}' is a file; specs go into a folder", folder)};
   const fs::path parent = path.parent_path();
   if (!parent.empty() && !fs::is_directory(parent, failed)) {
     std::string why = fs::exists(parent, failed)
@@ -116,8 +117,7 @@ base::Status make_folder(const std::string& folder) {
     return base::Error{fmt::format("cannot make the folder '{}': {}", folder, why)};
   }
   if (fs::create_directory(path, failed)) return {};
-  return base::Error{
-      fmt::format("cannot make the folder '{}': {}", folder, failed ? failed.message() : "a file has that name")};
+  return base::Error{fmt::format("cannot make the folder '{}': {}", folder, failed.message())};
 }
 
 void tell_specs(const Session& session, const std::string& folder, const std::vector<std::string>& names,
@@ -147,7 +147,11 @@ base::Status check_writable(const std::string& path, uint64_t bytes_free_min) {
   }
   std::string probe = fmt::format("{}.probe-XXXXXX", path);
   int fd = ::mkstemp(probe.data());
-  if (fd < 0) return base::Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
+  if (fd < 0) {
+    // /proc and its like say of a new file that there is none of that name
+    const std::string why = errno == ENOENT ? fmt::format("the folder '{}' takes no new files", folder) : std::strerror(errno);
+    return base::Error{fmt::format("cannot write '{}': {}", path, why)};
+  }
   ::close(fd);
   ::unlink(probe.c_str());
   struct statvfs space{};

@@ -46,7 +46,8 @@ class Reader {
     try {
       return select(entry);
     } catch (const nlohmann::json::exception& error) {
-      return base::Error{error.what()};
+      const std::string_view what = error.what();  // "[json.exception.type_error.302] type must be string, ..."
+      return base::Error{fmt::format("a member is not as it must be: {}", what.substr(what.find("] ") + 2))};
     }
   }
 

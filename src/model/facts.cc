@@ -1,5 +1,6 @@
 #include "model/facts.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -23,6 +24,17 @@ const std::vector<CriticalSection>& Facts::sections() const {
 
 const std::vector<SyncWake>& Facts::wakes() const {
   return wakes_.get([this] { return sync_wakes(trace_, sections()); });
+}
+
+bool Facts::locks_ordered() const {
+  return locks_ordered_.get([this] {
+    return !trace_.locks.empty() &&
+           (is_native(trace_) || std::ranges::any_of(sections(), &CriticalSection::contended));
+  });
+}
+
+bool is_native(const Trace& trace) {
+  return trace.fact("agent") == "native" || (!trace.locks.empty() && trace.pools.empty());
 }
 
 uint32_t recorded_cores(const Trace& trace) {

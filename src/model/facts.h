@@ -33,6 +33,8 @@ class Facts {
   // critical_sections(trace()), and sync_wakes of these.
   const std::vector<CriticalSection>& sections() const;
   const std::vector<SyncWake>& wakes() const;
+  // Whether the recorded locks ordered the run: a native program's, or, of any other, those for which a thread waited.
+  bool locks_ordered() const;
 
  private:
   // A value that is computed when it is first asked for.
@@ -56,7 +58,12 @@ class Facts {
   Once<std::vector<ResultWait>> result_waits_;
   Once<std::vector<CriticalSection>> sections_;
   Once<std::vector<SyncWake>> wakes_;
+  Once<bool> locks_ordered_;
 };
+
+// Whether the trace is of a native program. One that does not say is, with locks and without pools.
+bool is_native(const Trace& trace);
+
 
 // Cores of the recorded machine; 0 if the trace does not say.
 uint32_t recorded_cores(const Trace& trace);

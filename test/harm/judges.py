@@ -14,6 +14,8 @@ def depths(run):
 
 def too_deep(plain, recorded, bytes_max_of=None):
     before, after = depths(plain), depths(recorded)
+    if not before:
+        return ["the plain run left no depths"]
     if set(before) != set(after):
         return [f"not measured: {sorted(set(before) ^ set(after))}"]
     wrong = []
@@ -78,6 +80,9 @@ def interposed(contrafact):
             _, kind, name = line.split()
             if kind == "T" and not name.startswith(("contrafact_", "_Z")):
                 names.add(name)
+    missing = {"_exit", "execve", "pthread_mutex_lock"} - names
+    if missing:
+        raise AssertionError(f"nm lists no {', '.join(sorted(missing))} in the agents")
     return names - CALLED_BY_THE_START
 
 

@@ -59,13 +59,13 @@ def faults(tool, programs, name, folder):
         asked += [("sets", ulc(tool, with_sets), gains[1]), ("both", ulc(tool, plain, with_sets), gains[0])]
         plain_gains.append(gains[0])
         sets_gains.append(gains[1])
+    gain_checks.require_quiet(name, max(foreign_shares))
     for by, found, by_hand in asked:
         yield from (f"by {by}: {fault}" for fault in (*remedy_faults(found, case), *gain_faults(found, case, by_hand)))
     if case.get("keep"):
         promised = advised_gain(tool, [*(folder / f"plain{number}.cft" for number in range(RECORDINGS)), folder / "sets0.cft"])
         if promised > KEEP_GAIN_MAX:
             yield f"to be left alone, and {100 * promised:.1f} % is advised"
-    gain_checks.require_quiet(name, max(foreign_shares))
     with_sets = sorted(sets_gains)[RECORDINGS // 2]
     nearest = min(max(with_sets, min(plain_gains)), max(plain_gains))
     if not gain_checks.are_near(with_sets, nearest):
