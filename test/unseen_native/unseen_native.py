@@ -129,6 +129,7 @@ def row_of(arguments, case, folder):
            "noise": max(noise_of(values) for values in times.values()), "really": 1 - after / before if remedy else 0.0,
            "gain": found[rank - 1]["gain"] if rank else None if remedy else found[0]["gain"] if found else 0.0}
     row["error"] = None if row["gain"] is None else 100 * (row["gain"] - row["really"])
+    row["interval"] = [found[rank - 1]["time_gain"][end] for end in ("low", "high")] if rank else None
     row["unusable"] = why_unusable(program, folder / f"{name}-work.json", [*plain_recordings(folder, name, arguments)[:1], folder / f"{name}-sets.cft"], arguments)
     print(f"== {name}: {'UNUSABLE, ' + row['unusable'] + '; ' if row['unusable'] else ''}{before / 1e3:.0f} ms, really {100 * (1 - after / before):.1f} % (noise {100 * row['noise']:.1f} %), unchanged run off by "
           f"{'-' if baseline is None else f'{100 * baseline:.1f} %'}; {document.get('empty_reason') or ''}")
@@ -138,6 +139,13 @@ def row_of(arguments, case, folder):
         if one["what"] != "convert-to-inline" and not one["what"].startswith("cores "):
             print(f"   left out: {one['what']} at {one['where']['method']}: {one['reason']}", flush=True)
     return row
+
+
+def covers(row):
+    """Whether the interval holds what the change really gains, as far as the times' noise tells."""
+    low, high = row["interval"]
+    noise = row["noise"] * (1 - row["really"])
+    return low - noise <= row["really"] <= high + noise
 
 
 def faults_of(rows, judge):
@@ -152,13 +160,14 @@ def faults_of(rows, judge):
 
 def markdown(rows):
     lines = [f"On {machine.words()}.", "",
-             "| program | right remedy | advised first | before | after, predicted | after, measured | error | rank | noise | counts |",
-             "|---|---|---|--:|--:|--:|--:|--:|--:|---|"]
+             "| program | right remedy | advised first | before | after, predicted | after, measured | error | interval | rank | noise | counts |",
+             "|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|"]
     for row in rows:
         predicted = "-" if row["gain"] is None else f"{row['before'] * (1 - row['gain']) / 1e3:.0f} ms"
         error = "-" if row["error"] is None else f"{row['error']:+.1f}"
+        interval = "-" if row["interval"] is None else " to ".join(f"{100 * (end - row['really']):+.1f}" for end in row["interval"])
         lines.append(f"| `{row['name']}` | {(row['remedy'] or 'none').replace('|', ' or ')} | {row['first'] or 'nothing'} | {row['before'] / 1e3:.0f} ms | "
-                     f"{predicted} | {row['after'] / 1e3:.0f} ms | {error} | {row['rank'] or '-'} | {100 * row['noise']:.1f} % | "
+                     f"{predicted} | {row['after'] / 1e3:.0f} ms | {error} | {interval} | {row['rank'] or '-'} | {100 * row['noise']:.1f} % | "
                      f"{'no: ' + row['unusable'] if row['unusable'] else 'yes'} |")
     return "\n".join(lines) + "\n"
 
@@ -201,6 +210,9 @@ def main():
     if errors:
         print(f"\n{len(usable)} of {len(rows)} pairs are usable. {len(errors)} gains: error median {statistics.median(errors):.1f} points, worst "
               f"{max(errors):.1f}; right remedy first in {first} of {asked}")
+        intervals = [row for row in usable if row["interval"]]
+        widths = [100 * (row["interval"][1] - row["interval"][0]) for row in intervals]
+        print(f"the intervals hold {sum(map(covers, intervals))} of {len(intervals)}; their width is {statistics.median(widths):.1f} points in the median")
     if errors and arguments.case is None and arguments.suite == "unseen_native" and len(usable) >= same_work.USABLE_MIN:
         if statistics.median(errors) > LIMITS["error median"] or max(errors) > LIMITS["error worst"]:
             faults.append("the gains are further off than LIMITS allows")
