@@ -60,7 +60,8 @@ class Way:
     coalescing: bool = True
     cores: int = CORES
     naive_size: bool = False
-    plugin: str = ""  # in place of the blueprint
+    plugin: str = ""    # in place of the blueprint
+    analysis: str = ""  # the same, a built-in one
 
     def command(self, contrafact, output):
         before = ["taskset", "-c", ",".join(map(str, sorted(os.sched_getaffinity(0))[:self.cores]))]
@@ -71,11 +72,13 @@ class Way:
         before += ["--queue", str(self.queue)] if self.queue else []
         if self.plugin:
             before += ["--analysis", f"{pathlib.Path(contrafact).parent.parent}/lib/plugins/{self.plugin}.so"]
+        before += ["--analysis", self.analysis] if self.analysis else []
         return before + ([] if self.coalescing else ["--coalescing", "off"]) + ["--"]
 
 
 DIRECT, PLAIN, SYNC, POOL, ADAPTIVE = (Way(name) for name in ("direct", "plain", "sync", "pool", "adaptive"))
 FREE = Way("sync", plugin="bench_nothing")  # the probes and their buffers alone
+CONTEXTS = [dataclasses.replace(way, analysis="contexts") for way in (DIRECT, SYNC, ADAPTIVE)]
 NAIVE = Way("pool", 1, 100_000, coalescing=False, naive_size=True)
 NAIVE_DIRECT = Way("direct", naive_size=True)
 ON_ONE_CORE = [dataclasses.replace(way, cores=1) for way in (DIRECT, SYNC, ADAPTIVE)]
@@ -88,11 +91,11 @@ def grid(processor, cells):
 def ways_of(size, full, few):
     """In the order of the first round. Those without capacity or queue have the defaults of `contrafact profile`."""
     if few:
-        return [PLAIN, SYNC, FREE, DIRECT, ADAPTIVE]
+        return [PLAIN, SYNC, FREE, DIRECT, ADAPTIVE, *CONTEXTS]
     cells = [(c, q) for c in CAPACITIES for q in QUEUES] if full or size.threads else CORNERS + MIDDLE
     capacities = sorted({capacity for capacity, _ in cells})
     ways = [NAIVE_DIRECT, NAIVE] if size.naive else []
-    ways += [PLAIN, FREE, SYNC, POOL, ADAPTIVE, *ON_ONE_CORE]
+    ways += [PLAIN, FREE, SYNC, POOL, ADAPTIVE, *ON_ONE_CORE, *CONTEXTS]
     ways += [Way("sync", capacity, coalescing=False) for capacity in capacities]
     ways += [Way("sync", capacity) for capacity in capacities]
     for cell in cells:
@@ -156,7 +159,7 @@ class Measurement:
         if facts["lost"] != 0:
             self.problems.append(f"{way}: {facts['lost']} events were lost")
             return None
-        if self.size.own and not way.plugin:
+        if self.size.own and not way.plugin and not way.analysis:
             own = {row for row, method in enumerate(profile["methods"]) if method[0].startswith(self.size.own)}
             calls = sum(count for _, callee, count in profile["calls"] if callee in own)
             if calls != self.own_calls.setdefault(way.naive_size, calls):
@@ -168,7 +171,7 @@ class Measurement:
         return statistics.median(map(value, self.samples[way])) if way in self.samples else None
 
     def speed_up(self, way):
-        base = NAIVE_DIRECT if way.naive_size else dataclasses.replace(DIRECT, cores=way.cores)
+        base = NAIVE_DIRECT if way.naive_size else dataclasses.replace(DIRECT, cores=way.cores, analysis=way.analysis)
         both = base in self.samples and way in self.samples
         return self.median(base) / self.median(way) if both else None
 
@@ -278,6 +281,22 @@ def cpu_time(measured):
                             rows)
 
 
+def contexts(measured):
+    cpu = lambda m, way: m.median(way, lambda sample: sample.cpu_s)
+    direct, synchronous, adaptive = CONTEXTS
+    rows, ratios = [], []
+    for m in measured:
+        if not all(way in m.samples for way in (PLAIN, *CONTEXTS)):
+            continue
+        ratios.append([m.speed_up(synchronous), m.speed_up(adaptive), cpu(m, direct) / cpu(m, PLAIN), cpu(m, direct) / cpu(m, synchronous),
+                       cpu(m, direct) / cpu(m, adaptive)])
+        rows.append([m.program.name, cell(m.median(direct)), *[cell(value) for value in ratios[-1]]])
+    if ratios:
+        rows.append(["geometric mean", "", *[cell(statistics.geometric_mean(column)) for column in zip(*ratios)]])
+    return figures.markdown(["program", "sequential, s", "speed-up, synchronous", "speed-up, adaptive", "bound by CPU time",
+                             "CPU time, synchronous", "CPU time, adaptive"], rows)
+
+
 def figure_7(measured):
     """Per million events, so that programs whose work depends on timing can be compared."""
     per_million = lambda sample: sample.run["shared_accesses"] / sample.run["events"] * 1e6
@@ -356,6 +375,8 @@ def report(measured, full, few, rounds, command):
     cpu_text = titled("CPU time", """Seconds of the whole process with the JVM's start, its compilers and consumers, and ratios. Deferring
         cannot take less of it than its events cost; where a core is idle it takes less of the program's time than this says.""",
                       cpu_time(measured))
+    cpu_text += titled("The calling-context tree", """`--analysis contexts`, at the defaults, against the same tree counted at every
+        event in nodes that all threads share (`--processor direct`): work time, and CPU time as above.""", contexts(measured))
     if few:
         return finished(text + cpu_text, measured, command, "deferred-few", "Deferred methods on real programs, at the defaults")
     text += cpu_text

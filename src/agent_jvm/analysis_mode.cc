@@ -24,9 +24,10 @@
 #include "agent_jvm/injected_classes.h"
 #include "base/clock.h"
 #include "base/high_descriptor.h"
-#include "online/blueprint_analysis.h"
 #include "online/plugin.h"
 #include "online/processing.h"
+#include "online/shared_contexts.h"
+#include "online/shared_counts.h"
 
 #define NATIVE extern "C" __attribute__((visibility("default")))
 
@@ -46,7 +47,7 @@ struct Mode {
   online::ClassTable classes;
   std::optional<online::Analysis> analysis;
   std::unique_ptr<online::Processing> processing;
-  online::SharedCounts* direct = nullptr;  // where events are counted without being deferred
+  online::SharedShards* direct = nullptr;  // where events are counted without being deferred
   std::unique_ptr<AnalysisProbes> probes;
   HeapSizes sizes;
   std::mutex describing;
@@ -114,7 +115,7 @@ base::Status make_analysis(Mode& mode) {
   auto processing = online::Processing::start(options.processing, *mode.analysis);
   if (!processing) return processing.error();
   mode.processing = std::move(*processing);
-  if (options.processing.processor == "direct") mode.direct = &online::shared_counts(self);
+  if (options.processing.processor == "direct") mode.direct = online::shared_of(methods, self);
   return {};
 }
 
@@ -306,15 +307,15 @@ base::Status start_analysis(Agent& agent) {
 // ---- the native methods of ContrafactAnalysisEvents; null arguments have no effect
 
 NATIVE jint JNICALL Java_java_lang_ContrafactAnalysisEvents_modeOf(JNIEnv*, jclass) {
-  constexpr jint kDeferred = 1, kDirect = 2, kContexts = 3;  // ContrafactAnalysis.java
-  if (g_mode->direct) return kDirect;
-  return online::wants_contexts(g_mode->analysis->methods) ? kContexts : kDeferred;
+  constexpr jint kDeferred = 1, kDirect = 2, kContexts = 3, kDirectContexts = 4;  // ContrafactAnalysis.java
+  if (online::wants_contexts(g_mode->analysis->methods)) return g_mode->direct ? kDirectContexts : kContexts;
+  return g_mode->direct ? kDirect : kDeferred;
 }
 
 NATIVE jboolean JNICALL Java_java_lang_ContrafactAnalysisEvents_refill(JNIEnv* jni, jclass, jthread carrier) {
   if (!carrier || jni->GetLongField(carrier, g_mode->end) == kEnded) return JNI_FALSE;
   if (g_mode->direct) {
-    jni->SetLongField(carrier, g_mode->next, reinterpret_cast<jlong>(&g_mode->direct->next_shard()));
+    jni->SetLongField(carrier, g_mode->next, reinterpret_cast<jlong>(g_mode->direct->next()));
     return JNI_TRUE;
   }
   if (!t_client) t_client = g_mode->processing->attach();
@@ -334,14 +335,33 @@ NATIVE jlong JNICALL Java_java_lang_ContrafactDirect_classes(JNIEnv*, jclass) {
 
 NATIVE void JNICALL Java_java_lang_ContrafactDirect_call(JNIEnv*, jclass, jlong shard, jint caller, jint callee) {
   if (shard == 0) return;
-  g_mode->direct->call(*reinterpret_cast<online::SharedCounts::Shard*>(shard), static_cast<uint32_t>(caller),
-                       static_cast<uint32_t>(callee));
+  static_cast<online::SharedCounts*>(g_mode->direct)
+      ->call(*reinterpret_cast<online::SharedCounts::Shard*>(shard), static_cast<uint32_t>(caller),
+             static_cast<uint32_t>(callee));
 }
 
 NATIVE void JNICALL Java_java_lang_ContrafactDirect_allocate(JNIEnv*, jclass, jlong shard, jint method, jlong bytes) {
   if (shard == 0) return;
-  g_mode->direct->allocate(*reinterpret_cast<online::SharedCounts::Shard*>(shard), static_cast<uint32_t>(method),
-                           {1, static_cast<uint64_t>(bytes)});
+  static_cast<online::SharedCounts*>(g_mode->direct)
+      ->allocate(*reinterpret_cast<online::SharedCounts::Shard*>(shard), static_cast<uint32_t>(method),
+                 {1, static_cast<uint64_t>(bytes)});
+}
+
+// ContrafactDirectContexts's: what does not fit its tables.
+NATIVE void JNICALL Java_java_lang_ContrafactDirectContexts_call(JNIEnv*, jclass, jlong shard, jlong parent,
+                                                                 jlong context, jint method) {
+  if (shard == 0) return;
+  static_cast<online::SharedContexts*>(g_mode->direct)
+      ->call(*reinterpret_cast<online::SharedContexts::Shard*>(shard), static_cast<uint64_t>(parent),
+             static_cast<uint64_t>(context), static_cast<uint32_t>(method));
+}
+
+NATIVE void JNICALL Java_java_lang_ContrafactDirectContexts_allocate(JNIEnv*, jclass, jlong shard, jlong context,
+                                                                     jlong bytes) {
+  if (shard == 0) return;
+  static_cast<online::SharedContexts*>(g_mode->direct)
+      ->allocate(*reinterpret_cast<online::SharedContexts::Shard*>(shard), static_cast<uint64_t>(context),
+                 {1, static_cast<uint64_t>(bytes)});
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactAnalysisEvents_describe(JNIEnv* jni, jclass, jclass type,

@@ -19,6 +19,7 @@
 EMBED(analysis, "ContrafactAnalysis")
 EMBED(analysis_events, "ContrafactAnalysisEvents")
 EMBED(direct, "ContrafactDirect")
+EMBED(direct_contexts, "ContrafactDirectContexts")
 EMBED(contexts, "ContrafactContexts")
 EMBED(events, "ContrafactEvents")
 EMBED(executors, "ContrafactExecutors")
@@ -56,6 +57,7 @@ const Injected kInjected[] = {
 const Injected kForAnalyses[] = {
     {"java/lang/ContrafactAnalysisEvents", contrafact_class_analysis_events, contrafact_class_end_analysis_events},
     {"java/lang/ContrafactDirect", contrafact_class_direct, contrafact_class_end_direct},
+    {"java/lang/ContrafactDirectContexts", contrafact_class_direct_contexts, contrafact_class_end_direct_contexts},
     {"java/lang/ContrafactAnalysis", contrafact_class_analysis, contrafact_class_end_analysis},
 };
 

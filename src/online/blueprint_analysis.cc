@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "deferred/background_thread.h"
 #include "online/count_table.h"
 #include "online/gathered.h"
 #include "online/result_file.h"
@@ -139,11 +138,8 @@ void destroy(void* analysis) {
   delete &self(analysis);
 }
 
-// Threads take shards in turn: with one for each core, two busy threads would often meet in one.
-constexpr unsigned kShardsOfACore = 4;
-
 void* create_shared(const contrafact_host* host, const char*) {
-  auto shared = SharedCounts::create(kShardsOfACore * deferred::usable_cores());
+  auto shared = SharedCounts::create(shards_for_this_machine());
   if (shared) return new Blueprint(*host, std::move(*shared));
   host->say(host->context, shared.error().message.c_str());
   return nullptr;

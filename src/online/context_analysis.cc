@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "online/context_table.h"
@@ -36,13 +38,16 @@ struct Tree {
     ++sum.objects;
     sum.bytes += bytes;
   }
+  void add(const ContextNode& more) {
+    ContextNode* node = nodes.at(more.context, *budget);
+    if (!node) return add_to(beyond, more);
+    if (is_known(more)) node->parent = more.parent, node->method = more.method;
+    add_to(*node, more);
+  }
   void add(const Tree& other) {
     other.nodes.for_each([&](const ContextNode& more) {
       budget->fetch_add(1, std::memory_order_relaxed);  // it will be gone
-      ContextNode* node = nodes.at(more.context, *budget);
-      if (!node) return add_to(beyond, more);
-      if (is_known(more)) node->parent = more.parent, node->method = more.method;
-      add_to(*node, more);
+      add(more);
     });
     add_to(beyond, other.beyond);
   }
@@ -127,22 +132,36 @@ class Rows {
 // Thread-safe but for the destructor.
 class Contexts {
  public:
-  Contexts(const contrafact_host& host, int64_t nodes_max) : host_(host), budget_(nodes_max), gathered_(budget_) {}
+  Contexts(const contrafact_host& host, int64_t nodes_max, std::unique_ptr<SharedContexts> shared = nullptr)
+      : host_(host), budget_(nodes_max), gathered_(budget_), shared_(std::move(shared)) {}
 
   Tree* begin() {
     return gathered_.begin([this] { return new Tree(budget_); });
   }
   void merge(Tree* tree) { gathered_.merge(tree); }
+  SharedContexts* shared() { return shared_.get(); }
+  SharedContexts::Shard& shard_of_this_thread() {
+    thread_local SharedContexts::Shard* own = nullptr;  // there is one such analysis in a process
+    if (!own) own = &shared_->next_shard();
+    return *own;
+  }
 
   // docs/contexts.md describes the file.
   bool write(const char* path, const contrafact_run& run) {
-    const Tree& tree = gathered_.sum();
+    Tree& tree = gathered_.sum();
+    uint64_t accesses = gathered_.accesses();
+    if (shared_) {
+      shared_->for_each([&](const ContextNode& node) {
+        tree.add(node);
+        accesses += node.calls + 2 * node.objects;
+      });
+    }
     std::FILE* file = std::fopen(path, "we");
     if (!file) return false;
     std::fputs("{\"format\":\"contrafact contexts\",\"version\":1,\n\"run\":{", file);
     const ContextNode beyond = tree.all_beyond();
     write_run(file, run,
-              {{"shared_accesses", gathered_.accesses()},
+              {{"shared_accesses", accesses},
                {"calls_beyond", beyond.calls},
                {"objects_beyond", beyond.objects},
                {"bytes_beyond", beyond.bytes}});
@@ -160,6 +179,7 @@ class Contexts {
   const contrafact_host host_;
   ContextBudget budget_;
   Gathered<Tree> gathered_;
+  const std::unique_ptr<SharedContexts> shared_;  // where nothing is gathered
 };
 
 Contexts& self(void* analysis) {
@@ -169,19 +189,36 @@ Tree& data(void* data) {
   return *static_cast<Tree*>(data);
 }
 
-// "" or "max=N".
+// "" or "max=N"; none: neither, and the host was told.
+std::optional<int64_t> nodes_max_of(const contrafact_host& host, const char* options) {
+  if (*options == '\0') return kNodesDefault;
+  char* end = nullptr;
+  errno = 0;
+  const int64_t nodes_max = std::strncmp(options, "max=", 4) == 0 ? std::strtoll(options + 4, &end, 10) : 0;
+  if (nodes_max > 0 && errno == 0 && *end == '\0') return nodes_max;
+  host.say(host.context, "contexts: --analysis-options takes max=N, the number of contexts that are told apart");
+  return std::nullopt;
+}
+
 void* create(const contrafact_host* host, const char* options) {
-  int64_t nodes_max = kNodesDefault;
-  if (*options != '\0') {
-    char* end = nullptr;
-    errno = 0;
-    nodes_max = std::strncmp(options, "max=", 4) == 0 ? std::strtoll(options + 4, &end, 10) : 0;
-    if (nodes_max <= 0 || errno != 0 || *end != '\0') {
-      host->say(host->context, "contexts: --analysis-options takes max=N, the number of contexts that are told apart");
-      return nullptr;
-    }
-  }
-  return new Contexts(*host, nodes_max);
+  const std::optional<int64_t> nodes_max = nodes_max_of(*host, options);
+  return nodes_max ? new Contexts(*host, *nodes_max) : nullptr;
+}
+
+void* create_shared(const contrafact_host* host, const char* options) {
+  const std::optional<int64_t> nodes_max = nodes_max_of(*host, options);
+  if (!nodes_max) return nullptr;
+  auto shared = SharedContexts::create(shards_for_this_machine());
+  if (shared) return new Contexts(*host, *nodes_max, std::move(*shared));
+  host->say(host->context, shared.error().message.c_str());
+  return nullptr;
+}
+
+int finish(void* analysis, const char* path, const contrafact_run* run) {
+  return self(analysis).write(path, *run) ? 0 : -1;
+}
+void destroy(void* analysis) {
+  delete &self(analysis);
 }
 
 }  // namespace
@@ -195,9 +232,8 @@ const contrafact_analysis kContextAnalysis = {
     .on_call = nullptr,
     .on_exit = nullptr,
     .on_allocation = nullptr,
-    .finish = [](void* analysis, const char* path,
-                 const contrafact_run* run) { return self(analysis).write(path, *run) ? 0 : -1; },
-    .destroy = [](void* analysis) { delete &self(analysis); },
+    .finish = finish,
+    .destroy = destroy,
     .on_context_call = [](void* private_data, uint64_t parent, uint64_t context,
                           uint32_t method) { data(private_data).call(parent, context, method); },
     .on_context_allocation = [](void* private_data, uint64_t context, uint32_t,
@@ -205,5 +241,32 @@ const contrafact_analysis kContextAnalysis = {
     .on_calls = nullptr,
     .on_allocations = nullptr,
 };
+
+const contrafact_analysis kContextsWithoutCoalescing = {
+    .version = CONTRAFACT_ANALYSIS_VERSION,
+    .name = "contexts",
+    .create = create_shared,
+    .begin = nullptr,
+    .merge = nullptr,
+    .on_call = nullptr,
+    .on_exit = nullptr,
+    .on_allocation = nullptr,
+    .finish = finish,
+    .destroy = destroy,
+    .on_context_call =
+        [](void* analysis, uint64_t parent, uint64_t context, uint32_t method) {
+          self(analysis).shared()->call(self(analysis).shard_of_this_thread(), parent, context, method);
+        },
+    .on_context_allocation =
+        [](void* analysis, uint64_t context, uint32_t, uint64_t bytes) {
+          self(analysis).shared()->allocate(self(analysis).shard_of_this_thread(), context, {1, bytes});
+        },
+    .on_calls = nullptr,
+    .on_allocations = nullptr,
+};
+
+SharedContexts& shared_contexts(void* contexts_without_coalescing) {
+  return *self(contexts_without_coalescing).shared();
+}
 
 }  // namespace contrafact::online

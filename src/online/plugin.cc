@@ -97,16 +97,21 @@ base::Result<const contrafact_analysis*> find_analysis(const std::string& name, 
   auto found = find_by_name(name);
   if (!found) return found;
   const bool direct = processing.processor == "direct";
-  if (*found == &kBlueprintAnalysis) {
-    return direct || !processing.coalescing ? &kBlueprintWithoutCoalescing : &kBlueprintAnalysis;
-  }
+  if (!direct && processing.coalescing) return found;
+  if (*found == &kBlueprintAnalysis) return &kBlueprintWithoutCoalescing;
+  if (*found == &kContextAnalysis) return &kContextsWithoutCoalescing;
   if (direct)
-    return base::Error{"--processor direct: the analysis '" + name + "' needs buffers; only blueprint does not"};
-  if (!processing.coalescing && (*found)->begin) {
+    return base::Error{"--processor direct: the analysis '" + name + "' needs buffers; only the built-in ones do not"};
+  if ((*found)->begin) {
     return base::Error{"--coalescing off: the analysis '" + name +
-                       "' has begin and merge; only blueprint can do without"};
+                       "' has begin and merge; only the built-in ones can do without"};
   }
   return found;
+}
+
+SharedShards* shared_of(const contrafact_analysis& analysis, void* self) {
+  if (&analysis == &kBlueprintWithoutCoalescing) return &shared_counts(self);
+  return &analysis == &kContextsWithoutCoalescing ? &shared_contexts(self) : nullptr;
 }
 
 }  // namespace contrafact::online

@@ -1,38 +1,11 @@
 #include "online/shared_counts.h"
 
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <string>
-
 namespace contrafact::online {
 
-uint64_t SharedCounts::region_bytes(unsigned shards) {
-  return shards * kShardBytes + kClassesMax * sizeof(ClassSize);
-}
-
 base::Result<std::unique_ptr<SharedCounts>> SharedCounts::create(unsigned shards) {
-  const uint64_t bytes = region_bytes(shards);
-  void* region = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (region == MAP_FAILED) {
-    return base::Error{"cannot reserve " + std::to_string(bytes) + " bytes for shared counts: " + std::strerror(errno)};
-  }
-  // Entries are all over the tables: with small pages nearly each one would need its own translation.
-  madvise(region, bytes, MADV_HUGEPAGE);
-  return std::unique_ptr<SharedCounts>(new SharedCounts(static_cast<uint8_t*>(region), shards));
-}
-
-SharedCounts::SharedCounts(uint8_t* region, unsigned shards)
-    : region_(region), shards_(shards), classes_(reinterpret_cast<ClassSize*>(region + shards * kShardBytes)) {}
-
-SharedCounts::~SharedCounts() {
-  munmap(region_, region_bytes(shards_));
-}
-
-SharedCounts::Shard& SharedCounts::next_shard() {
-  return shard_at(next_.fetch_add(1, std::memory_order_relaxed) % shards_);
+  base::Result<uint8_t*> region = reserve(shards, kShardBytes);
+  if (!region) return region.error();
+  return std::unique_ptr<SharedCounts>(new SharedCounts(*region, shards, kShardBytes));
 }
 
 void SharedCounts::call(Shard& shard, uint32_t caller, uint32_t callee, uint64_t times) {
@@ -60,12 +33,6 @@ void SharedCounts::allocate(Shard& shard, uint32_t method, const Allocations& mo
   Allocations& sum = allocations_beyond_[method];
   sum.objects += more.objects;
   sum.bytes += more.bytes;
-}
-
-bool SharedCounts::add_class(ClassId id, const ClassInfo& info) {
-  if (id.value >= kClassesMax) return false;
-  classes_[id.value] = {info.base_bytes, info.element_bytes, std::max(1u, info.align_bytes)};
-  return true;
 }
 
 uint64_t SharedCounts::events() const {

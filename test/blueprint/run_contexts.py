@@ -25,6 +25,9 @@ CASES = [
     ["--processor", "sync", "--capacity", "1"] + OWN,
     ["--processor", "pool", "--consumers", "3", "--capacity", "100", "--queue", "1"] + OWN,
     ["--processor", "adaptive", "--capacity", "1000", "--queue", "4"] + OWN,
+    ["--processor", "direct"] + OWN,
+    ["--processor", "direct"],
+    ["--coalescing", "off"] + OWN,
     [],  # everything, with the defaults
 ]
 INPUT = 2

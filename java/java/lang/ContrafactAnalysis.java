@@ -29,6 +29,7 @@ public final class ContrafactAnalysis {
   static final int DEFERRED = 1;
   static final int DIRECT = 2;
   static final int CONTEXTS = 3;
+  static final int DIRECT_CONTEXTS = 4;
   @Stable static int mode;
   @Stable static Unsafe U;
   // Fields that the agent adds: of a carrier, where the next word goes, and where its buffer ends (-1 when it has ended); of
@@ -46,10 +47,13 @@ public final class ContrafactAnalysis {
     mode = ContrafactAnalysisEvents.prepare();
     NEXT = U.objectFieldOffset(Thread.class, "contrafactNext");
     END = U.objectFieldOffset(Thread.class, "contrafactEnd");
-    CURRENT = U.objectFieldOffset(Thread.class, mode == CONTEXTS ? "contrafactContext" : "contrafactMethod");
+    CURRENT = U.objectFieldOffset(Thread.class, mode >= CONTEXTS ? "contrafactContext" : "contrafactMethod");
     CLASS_ID = U.objectFieldOffset(Class.class, "contrafactClass");
-    if (mode == DIRECT) {
+    if (mode == DIRECT || mode == DIRECT_CONTEXTS) {
       ContrafactDirect.prepare();
+    }
+    if (mode == DIRECT_CONTEXTS) {
+      ContrafactDirectContexts.prepare();
     }
   }
 
@@ -141,8 +145,13 @@ public final class ContrafactAnalysis {
     }
     Thread thread = Thread.currentThread();
     long parent = U.getLong(thread, CURRENT) | CONTEXT_OUTSIDE;
-    emit(ContrafactAnalysisEvents.CONTEXT_CALL | method, parent);
-    U.putLong(thread, CURRENT, contextOf(parent, method));
+    long context = contextOf(parent, method);
+    if (mode == DIRECT_CONTEXTS) {
+      ContrafactDirectContexts.call(parent, context, method);
+    } else {
+      emit(ContrafactAnalysisEvents.CONTEXT_CALL | method, parent);
+    }
+    U.putLong(thread, CURRENT, context);
     return parent;
   }
 

@@ -4,6 +4,7 @@ import static java.lang.ContrafactAnalysis.CLASS_ID;
 import static java.lang.ContrafactAnalysis.CONTEXTS;
 import static java.lang.ContrafactAnalysis.CURRENT;
 import static java.lang.ContrafactAnalysis.DIRECT;
+import static java.lang.ContrafactAnalysis.DIRECT_CONTEXTS;
 import static java.lang.ContrafactAnalysis.NEXT;
 import static java.lang.ContrafactAnalysis.U;
 import static java.lang.ContrafactAnalysis.carrier;
@@ -40,7 +41,7 @@ final class ContrafactAnalysisEvents {
   /** The id of a class, which is kept in its field from then on; `example` is an object of it, if there is one. */
   private static native int describe(Class<?> type, Object example);
 
-  /** Of ContrafactDirect: the carrier keeps it where the next word would go. 0: there is none. */
+  /** Of ContrafactDirect and ContrafactDirectContexts: the carrier keeps it where the next word would go. 0: there is none. */
   @ForceInline
   static long shard() {
     Thread carrier = carrier();
@@ -91,6 +92,8 @@ final class ContrafactAnalysisEvents {
       ContrafactDirect.allocate(method, type, 0);
     } else if (mode == CONTEXTS) {
       emit(CONTEXT_ALLOCATE | (long) type << 32, context());
+    } else if (mode == DIRECT_CONTEXTS) {
+      ContrafactDirectContexts.allocate(context(), type, 0);
     } else {
       emit(ALLOCATE | (long) type << 32 | method);
     }
@@ -106,6 +109,8 @@ final class ContrafactAnalysisEvents {
       ContrafactDirect.allocate(method, id, length);
     } else if (mode == CONTEXTS) {
       emit3(CONTEXT_ALLOCATE_ARRAY | (long) id << 32, context(), NOT_ZERO | length);
+    } else if (mode == DIRECT_CONTEXTS) {
+      ContrafactDirectContexts.allocate(context(), id, length);
     } else {
       emit(ALLOCATE_ARRAY | (long) id << 32 | method, NOT_ZERO | length);
     }

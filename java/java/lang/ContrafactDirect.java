@@ -56,6 +56,13 @@ final class ContrafactDirect {
     return U.compareAndSetLong(null, edge, 0, key) || U.getLong(edge) == key;
   }
 
+  @ForceInline
+  static long bytesOf(int type, int length) {
+    long size = CLASSES + 16L * type;
+    long align = U.getInt(size + 12);
+    return U.getLong(size) + (long) length * U.getInt(size + 8) + align - 1 & -align;
+  }
+
   /** `length` is 0 for what is no array. */
   @ForceInline
   static void allocate(int method, int type, int length) {
@@ -63,9 +70,7 @@ final class ContrafactDirect {
     if (shard == 0 || type == 0) {
       return;
     }
-    long size = CLASSES + 16L * type;
-    long align = U.getInt(size + 12);
-    long bytes = U.getLong(size) + (long) length * U.getInt(size + 8) + align - 1 & -align;
+    long bytes = bytesOf(type, length);
     if (method < METHODS_MAX) {
       long counts = shard + 16L * method;
       U.getAndAddLong(null, counts, 1);
