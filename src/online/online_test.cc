@@ -12,6 +12,8 @@
 #include "online/names.h"
 #include "online/plugin.h"
 #include "online/processing.h"
+#include "online/event_words.h"
+#include "online/shared_contexts.h"
 #include "online/shared_counts.h"
 
 namespace contrafact::online {
@@ -63,6 +65,38 @@ TEST(SharedCounts, CountWhatFitsAndWhatDoesNot) {
     EXPECT_EQ(sum.objects, kThreads * 500) << method;
     EXPECT_EQ(sum.bytes, kThreads * 500 * 16) << method;
   }
+}
+
+TEST(SharedContexts, CountWhatFitsAndWhatDoesNot) {
+  constexpr uint32_t kContexts = SharedContexts::kPlaces + 20'000, kThreads = 4;
+  auto shared = SharedContexts::create(1);
+  ASSERT_TRUE(shared.ok()) << shared.error().message;
+  const auto context_at = [](uint32_t i) { return context_of(1, i); };
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      SharedContexts::Shard& shard = (*shared)->next_shard();
+      for (uint32_t i = 0; i < kContexts; ++i) {
+        if (i % 2 == 0) (*shared)->allocate(shard, context_at(i), {1, 16});  // for some before their first call
+        (*shared)->call(shard, 1, context_at(i), i);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::map<uint64_t, ContextNode> found;
+  (*shared)->for_each([&](const ContextNode& node) {
+    EXPECT_TRUE(found.emplace(node.context, node).second) << "of one shard, a context comes once";
+  });
+  ASSERT_EQ(found.size(), kContexts);
+  for (uint32_t i = 0; i < kContexts; ++i) {
+    const ContextNode& node = found[context_at(i)];
+    ASSERT_EQ(node.parent, 1u);
+    ASSERT_EQ(node.method, i);
+    ASSERT_EQ(node.calls, kThreads);
+    ASSERT_EQ(node.objects, i % 2 == 0 ? kThreads : 0);
+    ASSERT_EQ(node.bytes, 16 * node.objects);
+  }
+  EXPECT_EQ((*shared)->events(), uint64_t{kThreads} * (kContexts + (kContexts + 1) / 2));
 }
 
 TEST(MethodNames, OneIdForOneName) {
