@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "online/count_table.h"
+#include "online/event_words.h"
 #include "online/names.h"
 #include "online/plugin.h"
 #include "online/processing.h"
-#include "online/event_words.h"
 #include "online/shared_contexts.h"
 #include "online/shared_counts.h"
 
