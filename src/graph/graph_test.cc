@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/lane_machine.h"
 #include "graph/lane_peaks.h"
 #include "graph/propagate.h"
 #include "graph/trace_dag.h"
@@ -145,8 +146,9 @@ TEST(Verify, RefusesTasksThatAreNotCalledOnce) {
 }
 
 // One row for each change, in one lane.
-uint32_t peak_of(const std::vector<std::pair<int64_t, bool>>& changes, int64_t end_ns, size_t lane) {
-  LanePeaks peaks(changes.size());
+uint32_t peak_of(const std::vector<std::pair<int64_t, bool>>& changes, int64_t end_ns, size_t lane,
+                 size_t kept = kLanes) {
+  LanePeaks peaks(changes.size(), kept);
   peaks.begin(0, end_ns);
   size_t row = 0;
   LaneRow none;
@@ -184,6 +186,23 @@ TEST(LanePeaks, AreFoundInsideABucket) {
   }
   std::swap(changes[5], changes[6003]);
   EXPECT_EQ(peak_of(changes, 3'000'000, 7), 10u);
+  EXPECT_EQ(peak_of(changes, 3'000'000, 7, 8), 10u);
+  EXPECT_EQ(peak_of(changes, 3'000'000, 0, 1), 10u);
+}
+
+// What the lanes that are not kept have is forgotten, and in nobody's way.
+TEST(LanePeaks, KeepTheFirstLanesAlone) {
+  constexpr size_t kKept = 4;
+  for (const LaneMachine* machine : lane_machines()) {
+    LanePeaks peaks(PeakMemory::kChunk, kKept);
+    peaks.begin(0, 1000);
+    for (size_t row = 0; row < PeakMemory::kChunk; ++row) {
+      for (size_t lane = 0; lane < kLanes; ++lane)
+        peaks.rows()[row].lane[lane] = row < lane + 2 ? static_cast<int64_t>(row) * 2 + 1 : kNever;
+    }
+    machine->count(peaks.memory(), PeakMemory::kChunk);
+    for (size_t lane = 0; lane < kKept; ++lane) EXPECT_EQ(peaks.find(lane), lane + 2);
+  }
 }
 
 // Changes that follow each other and are hours apart, in the midst of others.

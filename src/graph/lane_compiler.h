@@ -79,12 +79,15 @@ class LaneCompiler {
   LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
                size_t runner_bytes_max);
 
-  // Not `possible` if a LaneRunner for it takes more than `runner_bytes_max`.
+  // With as many lanes as there is room for, which `runner_bytes_max` says. Not `possible` if there is none.
   LaneProgram run();
 
  private:
   using Queued = std::pair<int64_t, uint32_t>;
   using Queue = std::priority_queue<Queued, std::vector<Queued>, std::greater<>>;
+
+  static constexpr size_t kLanesLeast = 4;  // fewer are hardly faster than one run after the other
+  bool has_room_for(size_t lanes) const;
 
   // The input of the compiler (lanes_compile.cc).
   // Tasks that the same moves place are one class.

@@ -2,6 +2,8 @@
 // which is compiled for another kind of machine: all is in an unnamed namespace.
 #pragma once
 
+#include <cstring>
+
 #include "graph/lane_machine.h"
 #include "graph/lane_vector.h"
 #include "graph/trace_dag.h"
@@ -26,13 +28,16 @@ void keep_block(PeakMemory& peaks, const LaneRow* rows, const Lanes& first_bucke
   begin = begin + peaks.begin_ns;
   begin = begin + begin - 1;
   Lanes beyond = zero;
-  PeakMemory::NarrowRow* const narrow = peaks.narrow + peaks.counted;
+  uint32_t* narrow = peaks.narrow + peaks.counted * peaks.kept;
+  alignas(64) uint32_t row[kLanes];
   for (size_t i = 0; i < PeakMemory::kBlock; ++i) {
     const Lanes change = lanes_of(rows[i]);
     const Lanes present = change != none;
     const Lanes distance = select(present, change, begin) - begin;
     beyond |= (distance >> 32) | (present & ~(distance != zero));
-    narrow_lanes(distance, narrow[i].lane);
+    narrow_lanes(distance, row);
+    std::memcpy(narrow, row, peaks.kept * sizeof(uint32_t));
+    narrow += peaks.kept;
   }
   block.wide = PeakMemory::kNarrow;
   if (!is_any(beyond)) return;
@@ -47,7 +52,7 @@ void count_block(PeakMemory& peaks, const LaneRow* rows) {
   Lanes lane_begin;
   for (size_t lane = 0; lane < kLanes; ++lane)
     lane_begin.part[lane / Lanes::kLanesOfPart][lane % Lanes::kLanesOfPart] =
-        static_cast<int64_t>(lane) * (peaks.bucket_max + 2);
+        static_cast<int64_t>(lane < peaks.kept ? lane : peaks.kept) * (peaks.bucket_max + 2);
   alignas(64) LaneRow place, step;
   Lanes first = max, last = zero;
   for (size_t i = 0; i < PeakMemory::kBlock; ++i) {

@@ -8,22 +8,23 @@
 
 namespace contrafact::graph {
 
-LanePeaks::LanePeaks(size_t changes_max)
+LanePeaks::LanePeaks(size_t changes_max, size_t kept)
     : rows_max_(rows_max(changes_max)),
       rows_(std::make_unique_for_overwrite<LaneRow[]>(rows_max_)),
       wide_(std::make_unique_for_overwrite<LaneRow[]>(rows_max_)),
-      narrow_(std::make_unique_for_overwrite<PeakMemory::NarrowRow[]>(rows_max_)),
+      narrow_(std::make_unique_for_overwrite<uint32_t[]>(rows_max_ * kept)),
       blocks_(rows_max_ / PeakMemory::kBlock) {
   memory_.rows = rows_.get();
   memory_.blocks = blocks_.data();
   memory_.narrow = narrow_.get();
   memory_.wide = wide_.get();
+  memory_.kept = kept;
 }
 
-size_t LanePeaks::bytes(size_t changes_max) {
+size_t LanePeaks::bytes(size_t changes_max, size_t kept) {
   const size_t rows = rows_max(changes_max);
-  return rows * sizeof(PeakMemory::NarrowRow) + rows / PeakMemory::kBlock * sizeof(PeakMemory::Block) +
-         buckets_max(rows) * kLanes * sizeof(uint64_t) + kChunk * sizeof(LaneRow);
+  return rows * kept * sizeof(uint32_t) + rows / PeakMemory::kBlock * sizeof(PeakMemory::Block) +
+         buckets_max(rows) * lanes_of_buckets(kept) * sizeof(uint64_t) + kChunk * sizeof(LaneRow);
 }
 
 void LanePeaks::begin(int64_t begin_ns, int64_t end_ns) {
@@ -35,7 +36,7 @@ void LanePeaks::begin(int64_t begin_ns, int64_t end_ns) {
   while (span_ns >> memory_.shift > static_cast<int64_t>(rows_max_ / 16)) ++memory_.shift;
   // Half as long again as the recorded run; what is later still is in the last bucket.
   memory_.bucket_max = ((span_ns + span_ns / 2) >> memory_.shift) + 1;
-  buckets_.assign(static_cast<size_t>(memory_.bucket_max + 2) * kLanes, 0);
+  buckets_.assign(static_cast<size_t>(memory_.bucket_max + 2) * lanes_of_buckets(memory_.kept), 0);
   memory_.buckets = buckets_.data();
   wanted_.assign(static_cast<size_t>(memory_.bucket_max) + 1, 0);
 }
@@ -75,10 +76,10 @@ void LanePeaks::look_into_block(size_t lane, size_t number) {
       changes_.push_back({change >> 1, change & 1 ? 1 : -1});
   };
   if (block.wide == PeakMemory::kNarrow) {
-    const PeakMemory::NarrowRow* const rows = narrow_.get() + number * PeakMemory::kBlock;
+    const uint32_t* const rows = narrow_.get() + number * PeakMemory::kBlock * memory_.kept;
     const int64_t begin = 2 * memory_.begin_of(block.first[lane]);
     for (size_t k = 0; k < PeakMemory::kBlock; ++k) {
-      if (rows[k].lane[lane] != 0) add(begin + rows[k].lane[lane] - 1);
+      if (const uint32_t distance = rows[k * memory_.kept + lane]; distance != 0) add(begin + distance - 1);
     }
   } else {
     const LaneRow* const rows = wide_.get() + block.wide;

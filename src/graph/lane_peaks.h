@@ -8,8 +8,10 @@
 // Rows are written to one buffer again and again, which stays in the cache. They are stored as distances from the begin
 // of their block, which halves the writes to memory.
 //
-// Not thread-safe; reuse one object, it keeps its memory: 64 bytes for a row (192 where changes that follow each other
-// are more than two seconds apart), and 8 for each bucket and lane.
+// Where memory is short, only the first lanes are kept, and the others' changes forgotten.
+//
+// Not thread-safe; reuse one object, it keeps its memory: 4 bytes for a row and lane (128 bytes more for a row where
+// changes that follow each other are more than two seconds apart), and 8 for each bucket and lane.
 #pragma once
 
 #include <algorithm>
@@ -40,16 +42,15 @@ struct PeakMemory {
     int32_t first[kLanes], last[kLanes];  // buckets
     uint32_t wide;                        // rows before it in `wide`; kNarrow: its rows are in `narrow`
   };
-  // By lane: 1 + the change less that of the begin of the block's first bucket; 0: none.
-  struct alignas(64) NarrowRow {
-    uint32_t lane[kLanes];
-  };
 
   LaneRow* rows;  // not counted yet
   Block* blocks;
-  NarrowRow* narrow;   // counted, by their number
-  LaneRow* wide;       // counted, of blocks in which some distance does not fit
-  uint64_t* buckets;   // of each lane `bucket_max` + 1, and one for changes that a lane does not have
+  // Counted, by their number, `kept` for each: 1 + the change less that of the begin of the block's first bucket; 0:
+  // none.
+  uint32_t* narrow;
+  LaneRow* wide;          // counted, of blocks in which some distance does not fit
+  uint64_t* buckets;      // of each lane `bucket_max` + 1, and one for changes that a lane does not have
+  size_t kept = kLanes;   // the first lanes; where they are not all, another lane's buckets are there for the rest
   size_t counted = 0;  // rows
   size_t wide_rows = 0;
   int64_t begin_ns = 0;
@@ -63,10 +64,11 @@ struct PeakMemory {
 
 class LanePeaks {
  public:
-  explicit LanePeaks(size_t changes_max);
+  // REQUIRES: 0 < kept <= kLanes.
+  explicit LanePeaks(size_t changes_max, size_t kept = kLanes);
 
   // The most memory that it takes, unless changes are far apart.
-  static size_t bytes(size_t changes_max);
+  static size_t bytes(size_t changes_max, size_t kept);
 
   // Forgets all changes. Later changes before or after the given times are found, too, only more slowly.
   void begin(int64_t begin_ns, int64_t end_ns);
@@ -82,7 +84,7 @@ class LanePeaks {
   // REQUIRES: whole chunks.
   void count(size_t rows);
 
-  // After the last chunk, once for each lane.
+  // After the last chunk, once for each lane that is kept.
   uint32_t find(size_t lane);
 
  private:
@@ -98,12 +100,13 @@ class LanePeaks {
   void look_into_block(size_t lane, size_t number);
 
   static size_t rows_max(size_t changes_max) { return (changes_max / kChunk + 2) * kChunk; }
+  static size_t lanes_of_buckets(size_t kept) { return kept < kLanes ? kept + 1 : kLanes; }
   // begin() makes no more of them.
   static size_t buckets_max(size_t rows_max) { return rows_max / 16 * 3 / 2 + 3; }
 
   const size_t rows_max_;
   std::unique_ptr<LaneRow[]> rows_, wide_;  // not touched, and so no memory, where nothing was written
-  std::unique_ptr<PeakMemory::NarrowRow[]> narrow_;
+  std::unique_ptr<uint32_t[]> narrow_;
   std::vector<PeakMemory::Block> blocks_;
   std::vector<uint64_t> buckets_;
   PeakMemory memory_{};

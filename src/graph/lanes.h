@@ -133,13 +133,14 @@ struct LaneProgram {
   size_t changes_max = 0;                          // of occupied threads, in one lane
   int64_t begin_ns = 0, end_ns = 0;                // of the trace
   int64_t answered = 0;                            // outermost tasks with a response time
+  size_t lanes = kLanes;                           // that a LaneRunner runs at a time
   bool possible = false;                           // false: not even the unchanged run could be put in order
 
   size_t operations() const { return ops.size() + narrow_ops.size(); }
 };
 
 // `outermost`: the tasks whose response times are added up. Linear in the vertices, but for a queue of threads.
-// Not `possible` where a LaneRunner of it takes more than `runner_bytes_max`.
+// Has as many `lanes` as a LaneRunner of it may take memory for: 16, 8 or 4, and is not `possible` where four are too many.
 LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
                           size_t runner_bytes_max = std::numeric_limits<size_t>::max());
 
@@ -176,10 +177,10 @@ class LaneRunner {
   explicit LaneRunner(const LaneProgram& program);
   LaneRunner(const LaneProgram& program, const LaneMachine& machine);  // as LaneRunner, on a lesser machine
 
-  // The memory that one LaneRunner takes.
-  static size_t bytes(const LaneProgram& program);
+  // The memory that one LaneRunner takes that runs so many lanes at a time.
+  static size_t bytes(const LaneProgram& program, size_t lanes);
 
-  // REQUIRES: at most kLanes sets, each of positions of moves that do not place one task in two ways; program.possible.
+  // REQUIRES: at most program.lanes sets, each of positions of moves that do not place one task in two ways; program.possible.
   void run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results);
 
   // The work of the latest run: operations, those that ran again counted again.

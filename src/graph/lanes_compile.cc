@@ -41,7 +41,7 @@ LaneProgram LaneCompiler::run() {
   start_roots();
   while (true) {
     while (!ready_.empty()) {
-      if (LaneRunner::bytes(program_) > runner_bytes_max_) return {};  // each operation more only adds to it
+      if (!has_room_for(kLanesLeast)) return {};  // each operation more only adds to what is needed
       const uint32_t body = ready_.top().second;
       ready_.pop();
       advance(body);
@@ -52,8 +52,15 @@ LaneProgram LaneCompiler::run() {
   program_.slots = slots_.count();
   program_.hosts = hosts_.count();
   find_written();
-  if (LaneRunner::bytes(program_) > runner_bytes_max_) return {};
+  while (program_.lanes >= kLanesLeast && !has_room_for(program_.lanes)) program_.lanes /= 2;
+  if (program_.lanes < kLanesLeast) return {};
   return std::move(program_);
+}
+
+// The operations themselves may take as much again.
+bool LaneCompiler::has_room_for(size_t lanes) const {
+  const size_t bytes = LaneRunner::bytes(program_, lanes);
+  return bytes <= runner_bytes_max_ && program_.ops.size() * sizeof(LaneOp) <= 2 * runner_bytes_max_ - bytes;
 }
 
 void LaneCompiler::classify(std::span<const Move> moves) {

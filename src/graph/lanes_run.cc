@@ -38,16 +38,16 @@ LaneRunner::LaneRunner(const LaneProgram& program, const LaneMachine& machine)
       saved_(program.loop_places.size()),
       saved_slots_(program.loop_places.empty() ? 0 : slots_end(program.loop_places.back())),
       saved_hosts_(program.loop_places.empty() ? 0 : hosts_end(program.loop_places.back())),
-      peaks_(program.changes_max) {}
+      peaks_(program.changes_max, program.lanes) {}
 
-size_t LaneRunner::bytes(const LaneProgram& program) {
+size_t LaneRunner::bytes(const LaneProgram& program, size_t lanes) {
   const std::vector<LanePlace>& places = program.loop_places;
   const size_t slots = program.slots + (places.empty() ? 0 : slots_end(places.back()));
   const size_t hosts = program.hosts + (places.empty() ? 0 : hosts_end(places.back()));
   const size_t by_loop = 2 * sizeof(LaneRow) + sizeof(uint32_t), by_class = 2 * sizeof(LaneRow) + 2;
   return slots * sizeof(LaneRow) + hosts * sizeof(LaneHost) + program.loops.size() * by_loop +
          program.class_moves.size() * by_class + places.size() * sizeof(LaneSaved) +
-         LanePeaks::bytes(program.changes_max);
+         LanePeaks::bytes(program.changes_max, lanes);
 }
 
 // Which lanes move which tasks.
@@ -78,7 +78,7 @@ void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
 }
 
 void LaneRunner::run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results) {
-  CHECK(program_.possible && sets.size() <= kLanes && results.size() >= sets.size());
+  CHECK(program_.possible && sets.size() <= program_.lanes && results.size() >= sets.size());
   refused_ = {};
   choose(sets);
   for (LaneRow& row : predicted_) std::fill(std::begin(row.lane), std::end(row.lane), kUnknown);

@@ -40,7 +40,7 @@ Batch::Batch(const Estimator& estimator, const std::vector<Improvement>& improve
   else if (count >= kWorthLanes)
     made->program = graph::compile_lanes(estimator.dag(), made->moves, estimator.outermost(), bytes_max(estimator));
   made->worker_bytes = propagation_bytes(estimator);
-  if (made->program.possible) made->worker_bytes += graph::LaneRunner::bytes(made->program);
+  if (made->program.possible) made->worker_bytes += graph::LaneRunner::bytes(made->program, made->program.lanes);
   compiled_ = std::move(made);
 }
 
@@ -72,9 +72,13 @@ std::vector<std::optional<Figures>> Batch::figures_in_lanes(std::span<const std:
   }
   const std::vector<std::span<const uint32_t>> lanes(rows.begin(), rows.end());
   if (!scratch.many) scratch.many.emplace(compiled_->program);
-  scratch.many->run(lanes, results);
-  // An operation of all lanes takes about half the time of a vertex of one.
-  scratch.visits += scratch.many->operations() / 2;
+  const size_t at_a_time = compiled_->program.lanes;
+  for (size_t begin = 0; begin < sets.size(); begin += at_a_time) {
+    const size_t count = std::min(at_a_time, sets.size() - begin);
+    scratch.many->run(std::span(lanes).subspan(begin, count), std::span(results).subspan(begin, count));
+    // An operation of all lanes takes about half the time of a vertex of one.
+    scratch.visits += scratch.many->operations() / 2;
+  }
   std::vector<std::optional<Figures>> figures(sets.size());
   for (size_t i = 0; i < sets.size(); ++i) {
     if (results[i].exact) figures[i] = estimator().figures_of(results[i], compiled_->program.answered);
