@@ -363,12 +363,16 @@ def faults_of(rows, known):
         print("not first or second:", miss)
     if changeable - len(missed) < NEAR_THE_TOP_MIN * changeable:
         yield f"the best change is not first or second in {len(missed)} of {changeable} programs"
-    yield from error_faults([abs(row["error"]) for row in rows if row["error"] is not None])
+    yield from error_faults([row for row in rows if row["error"] is not None])
 
 
-def error_faults(errors):
+def error_faults(rows):
+    errors = [abs(row["error"]) for row in rows]
     if len(errors) < ERRORS_MIN:
         return
+    widths = [abs(row["spread"][-1] - row["spread"][0]) / row["actual"] for row in rows]
+    print(f"intervals: {sum(row['covers'] for row in rows)} of {len(rows)} hold what was measured; their width is "
+          f"{100 * statistics.median(widths):.1f} % of the measured time in the median")
     median, within = statistics.median(errors), sum(error <= ERROR_MAX for error in errors) / len(errors)
     print(f"errors of {len(errors)} predictions: median {100 * median:.2f} %, worst {100 * max(errors):.1f} %, "
           f"{100 * within:.0f} % are no larger than {100 * ERROR_MAX:.0f} %")
