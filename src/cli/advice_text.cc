@@ -14,6 +14,7 @@
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
 #include "analysis/places.h"
+#include "analysis/queue_workers.h"
 #include "cli/advice_tables.h"
 #include "cli/json_document.h"
 #include "cli/metric_tables.h"
@@ -377,6 +378,8 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     if (const std::string unseen = unseen_schedulers(document.trace()); !unseen.empty())
       out += "note: " + line(unseen_line(unseen));
   }
+  if (const std::string workers = analysis::queue_workers_text(*document.facts); !workers.empty())
+    out += "note: " + table::printable(workers, style.unicode) + "\n";
   if (!advices.branch_hint.empty()) out += "hint: " + table::printable(advices.branch_hint, style.unicode) + "\n";
   if (document.left_out) out += "\n" + table::render_text(left_out_table(document), style);
   return out;
@@ -392,6 +395,12 @@ std::string advice_json(const AdviceDocument& document) {
   out["weights"] = {
       {"time", document.weights.duration}, {"peak", document.weights.peak}, {"mean", document.weights.mean}};
   out["limit"] = advices.limit.empty() ? Json() : Json(advices.limit);
+  out["queue_workers"] = Json::array();
+  for (const analysis::QueueWorkers& one : analysis::queue_workers(*document.facts))
+    out["queue_workers"].push_back({{"where", document.trace().context_label(one.wait)},
+                                    {"threads", one.threads.size()},
+                                    {"waits", one.waits},
+                                    {"share", one.share}});
   out["summary"] = advices.ranked.empty() ? Json() : Json(summary_sentence(document));
   out["starvation"] = advise::starvations_json(document.trace(), document.starvations);
   out["starvation_elsewhere"] = table::Json::array();

@@ -30,10 +30,16 @@ bool is_lock_call(const Trace& trace, ContextId context) {
 }
 
 bool is_permit_call(const Trace& trace, ContextId context) {
+  return is_queue_call(trace, context) || any_frame(trace, context, [](std::string_view type, std::string_view) {
+           return type.substr(0, type.find('$')) == "java.util.concurrent.Semaphore";
+         });
+}
+
+bool is_queue_call(const Trace& trace, ContextId context) {
   return any_frame(trace, context, [](std::string_view type, std::string_view) {
     if (!type.starts_with("java.util.concurrent.")) return false;
     type = type.substr(0, type.find('$'));
-    return type == "java.util.concurrent.Semaphore" || type.ends_with("Queue") || type.ends_with("Deque");
+    return type.ends_with("Queue") || type.ends_with("Deque");
   });
 }
 

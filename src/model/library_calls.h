@@ -14,6 +14,9 @@ bool is_lock_call(const Trace& trace, ContextId context);
 // one ends the park.
 bool is_permit_call(const Trace& trace, ContextId context);
 
+// The same of queues alone.
+bool is_queue_call(const Trace& trace, ContextId context);
+
 // True if a block at `context` is one for which a fork-join pool may let another worker run (ManagedBlocker).
 bool is_managed_block(const Trace& trace, ContextId context);
 
