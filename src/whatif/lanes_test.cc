@@ -1,7 +1,10 @@
 // Many variants at a time against one after the other: the same figures, to the nanosecond, on each kind of machine.
 #include "graph/lanes.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "graph/lane_machine.h"
 #include "model/random_trace_for_test.h"
@@ -204,6 +207,19 @@ TEST(Lanes, LoopsThatFollowEachOtherSaveInOnePlace) {
   Tally tally;
   for (uint32_t seed = 1; seed <= 20; ++seed) expect_same(*trace, seed, tally);
   EXPECT_EQ(tally.missed_inlined, 0u);
+
+  // Where memory is short there are fewer at a time.
+  std::set<size_t> lanes;
+  const size_t most = graph::LaneRunner::bytes(program, graph::kLanes) + program.operations() * sizeof(graph::LaneOp);
+  for (int i = 0; i <= 40; ++i) {
+    const size_t bytes_max = most * static_cast<size_t>(i) / 40;
+    const graph::LaneProgram less = graph::compile_lanes(estimator->dag(), std::span(&move, 1), {}, bytes_max);
+    if (!less.possible) continue;
+    EXPECT_LE(graph::LaneRunner::bytes(less, less.lanes), bytes_max);
+    EXPECT_EQ(less.operations(), program.operations());
+    lanes.insert(less.lanes);
+  }
+  EXPECT_THAT(lanes, testing::ElementsAre(4, 8, 16));
 }
 
 TEST(Lanes, DamagedTracesToo) {
