@@ -244,6 +244,7 @@ def faults(build, java, folder, name, expected):
 # By program: the library beside its places. A task that a library hands on by itself has none of the program's.
 VIA = {"Reactor": "Reactor", "RxJava": "RxJava", "Guava": "Guava", "Netty": "Netty", "Kotlin": "Kotlin", "VertX": "Vert.x", "Scala": "Scala",
        "Clojure": "Clojure", "Pekko": "Pekko", "Spring": "Spring"}
+TASK_CHANGES = ("convert-to-inline", "inline-at-wait", "hoist-branch", "convert-to-combinator")
 # Lines that hand out tasks by what was made at run time: a proxy.
 PLACES = {"Spring": {48, 57}}
 
@@ -261,6 +262,10 @@ def place_faults(build, trace, name):
         yield f"spawned at lines {lines}, not at {PLACES[name]}"
     if name in VIA and not any(VIA[name].lower() in str(spawn).lower() for spawn in spawns):
         yield f"no place names {VIA[name]}: {spawns}"
+    code, shown = run([f"{build}/bin/contrafact", "advise", "-q", "--json", trace])
+    for row in json.loads(shown)["improvements"] if code == 0 else []:
+        if row["what"] in TASK_CHANGES and row["where"].get("file", "") not in (source, "Work.java"):
+            yield f"{row['what']} is advised at a line that is not the program's: {row['where']}"
 
 
 def main():
