@@ -16,6 +16,7 @@
 
 static sem_t turns[2];
 static int log_file, own_files[2], sockets[2], own_sockets[2][2], store;
+static FILE *stream, *own_streams[2];  // that keep what is printed for later
 static char config[2][64], journal[64], own_journal[2][64];
 
 // What calls gave back, so that they are made.
@@ -46,10 +47,13 @@ SECTION(handler, struct sigaction action = {}; action.sa_handler = SIG_IGN;
 SECTION(same_place, result = pwrite(store, kHead, 4, 0))
 SECTION(append_and_close, const int fd = open(journal, O_WRONLY | O_APPEND); result = write(fd, kHead, 4); close(fd))
 SECTION(prints, result = fprintf(stderr, "%s\n", kHead))
+SECTION(prints_to_stream, result = fprintf(stream, "%s %d\n", kHead, self))
+SECTION(puts_to_stream, result = fputs(kHead, stream))
 SECTION(copies_of_one, const int fd = dup(log_file); result = write(fd, kBody, 4); close(fd))
 
 // No order is needed.
 SECTION(writes_to_own, result = write(own_files[self], kHead, 4))
+SECTION(prints_to_own_stream, result = fprintf(own_streams[self], "%s %d\n", kHead, self))
 SECTION(messages_to_own, result = send(own_sockets[self][0], kHead, 4, 0); char c[4];
         result += read(own_sockets[self][1], c, 4))
 SECTION(other_place, result = pwrite(store, kHead, 4, 100 + 4 * self))
@@ -63,7 +67,7 @@ using Function = void (*)(int);
 static const Function kFunctions[] = {
     two_writes,    vectors,         seek_and_read, messages,         takes,  mask,
     folder,        handler,         same_place,    append_and_close, prints, copies_of_one,
-    writes_to_own, messages_to_own, other_place,   same_place_read,  loads,  appends_to_own,
+    prints_to_stream, puts_to_stream, prints_to_own_stream, writes_to_own, messages_to_own, other_place,   same_place_read,  loads,  appends_to_own,
     asks};
 
 static void* worker(void* argument) {
@@ -86,12 +90,14 @@ int main() {
   const std::string base = std::string(mkdtemp(pattern)) + "/";
   log_file = make_file(base + "log");
   store = make_file(base + "store");
+  stream = fopen((base + "stream").c_str(), "w");
   bool ok = pwrite(store, "0123456789", 10, 0) == 10;
   strcpy(journal, (base + "journal").c_str());
   close(make_file(journal));
   for (int i = 0; i < 2; ++i) {
     const std::string number = std::to_string(i);
     own_files[i] = make_file(base + "own" + number);
+    own_streams[i] = fopen((base + "own_stream" + number).c_str(), "w");
     strcpy(config[i], (base + "config" + number).c_str());
     strcpy(own_journal[i], (base + "own_journal" + number).c_str());
     std::ofstream(config[i]) << "setting\n";

@@ -133,12 +133,12 @@ def section_kinds(program="section_kinds"):
 
 
 def kernel_state():
-    """What the kernel keeps orders sections that share no memory: positions, what goes into a socket, the working folder."""
+    """What the kernel keeps orders sections that share no memory: positions, what goes into a socket, the working folder. So do streams."""
     recording = Recording("kernel_state", options=["--sets=always"])
     document = recording.json("ulc")
     needed = ["two_writes", "vectors", "seek_and_read", "messages", "takes", "mask", "folder", "handler", "same_place",
-              "append_and_close", "prints", "copies_of_one"]
-    free = ["writes_to_own", "messages_to_own", "other_place", "same_place_read", "loads", "appends_to_own", "asks"]
+              "append_and_close", "prints", "prints_to_stream", "puts_to_stream", "copies_of_one"]
+    free = ["prints_to_own_stream", "writes_to_own", "messages_to_own", "other_place", "same_place_read", "loads", "appends_to_own", "asks"]
     for function in needed + free:
         row = site(document["sites"], f"{function} (kernel_state.cc")
         conflicts = row["pairs"] if function in needed else 0
