@@ -8,12 +8,14 @@ Before; lets `contrafact estimate` apply them under both models; compares with t
 the first task to the last. Other twins (`others` in case.json) say how the improvements rank in reality.
 
 The figure that counts for a case is that of the model which the tool itself names as its headline for the recording (advise --json,
-"headline"), chosen before anything is known of After. Beside other load run it under `chrt -r 1`. With --pick shortest a program runs up to
-shortest_run.RUNS_MAX times as often, until its two shortest runs differ by no more than shortest_run.NEAR; where they never do it was
-disturbed: what hangs on it is printed, and counts for nothing. With --pick median it is the same until twice the standard error of the
-median is no more than MEDIAN_ERROR_MAX of it: for programs that compute, of which no run is undisturbed. These say how much CPU time
-that took (Work.printSpent): a pair of which it differs by more than same_work.DIFFERENCE_MAX counts as disturbed. Exit status 1
-if a limit of LIMITS is exceeded; 77 (not measured) if more than DISTURBED_MAX of the comparisons were disturbed.
+"headline"), chosen before anything is known of After. Beside other load run it under `chrt -r 1`.
+
+A program and its twins take turns, --runs times, and up to shortest_run.RUNS_MAX times as often until all of them are quiet. With --pick
+shortest a program is quiet where its two shortest runs differ by no more than shortest_run.NEAR; with --pick median, for programs that
+compute, of which no run is undisturbed, where the median is known within MEDIAN_ERROR_MAX, and that of the CPU time of what it
+computes (Work.printSpent) within WORK_ERROR_MAX. A comparison is disturbed, is printed and counts for nothing, where one of the two is not
+quiet, or the CPU time differs by more than same_work.DIFFERENCE_MAX. Exit status 1 if a limit of LIMITS is exceeded; 77 (not measured)
+if more than DISTURBED_MAX of the comparisons were disturbed.
 """
 import argparse
 import json
@@ -36,6 +38,8 @@ LIMITS = {"duration_median": 0.03, "duration_worst": 0.10, "threads_median": 0.0
 PAPER_COMPOSITE = 0.005
 DISTURBED_MAX = 0.25
 MEDIAN_ERROR_MAX = 0.015
+# Twice the standard error of the median CPU time of what a program computes: half of what it may differ by from its twin's.
+WORK_ERROR_MAX = same_work.DIFFERENCE_MAX / 2
 THREAD_METRICS = [f"{what}_{state}" for state in ("active", "waiting", "occupied") for what in ("mean", "peak")]
 METRICS = ["duration", *THREAD_METRICS]
 # Below this many threads a mean is compared absolutely: no waiting at all is 0, and an error relative to nothing has no meaning.
@@ -109,37 +113,44 @@ def error_of_median(durations):
     return error_twice / middle
 
 
-def median_known(run, least):
-    """Of `least` runs what each gave, the shortest first; and of up to shortest_run.RUNS_MAX times as many until their median is known. What it
-    is compared with plays no part."""
-    found = shortest_run.all_of(run, least)
-    while len(found) < shortest_run.RUNS_MAX * least and error_of_median([one[0] for one in found]) > MEDIAN_ERROR_MAX:
-        found.append(run(len(found)))
-        found.sort(key=lambda one: one[0])
-    return found
-
-
 class Recorded:
     """One run among several of a program: that of median length, or the shortest. `traces` are of it and of those whose
     lengths come next to its, three in all."""
 
-    def __init__(self, tool, main_class, methods, runs):
-        def one(number):
-            trace, work_ns = tool.record(main_class, methods, number)
-            metrics = tool.metrics(trace)
-            return metrics["duration"], trace, metrics, work_ns
-
-        is_shortest = tool.pick == "shortest"
-        found = (shortest_run.measured if is_shortest else median_known)(one, runs)
-        picked = 0 if is_shortest else (len(found) - 1) // 2
+    def __init__(self, found, pick):
+        """`found`: of each run its length, its trace, its metrics, and the CPU time of its work or None."""
+        found = sorted(found, key=lambda one: one[0])
+        picked = 0 if pick == "shortest" else (len(found) - 1) // 2
         _, self.trace, self.metrics, self.work_ns = found[picked]
         first = max(0, min(picked - 1, len(found) - 3))
         self.traces = [trace for _, trace, _, _ in found[first:first + 3]]
-        durations = [duration for duration, *_ in found]
-        if not is_shortest and self.work_ns:
-            self.work_ns = statistics.median(work_ns for *_, work_ns in found)
-        self.is_quiet = shortest_run.is_quiet(durations) if is_shortest else error_of_median(durations) <= MEDIAN_ERROR_MAX
+        durations, work = [one[0] for one in found], [one[3] for one in found]
+        if pick == "shortest":
+            self.is_quiet = shortest_run.is_quiet(durations)
+        else:
+            self.is_quiet = error_of_median(durations) <= MEDIAN_ERROR_MAX
+            if self.work_ns:
+                self.work_ns = statistics.median(work)
+                self.is_quiet &= error_of_median(work) <= WORK_ERROR_MAX
         self.spread = (durations[-1] - durations[0]) / self.metrics["duration"]
+
+
+def recorded_in_turns(tool, programs, least):
+    """By main class, the Recorded of each of `programs` (by main class, what of it is recorded besides tasks). They take turns, so
+    that a slow spell of the machine meets all of them: `least` times, and up to shortest_run.RUNS_MAX times as often until each of
+    them is quiet. What they are compared with plays no part."""
+    found, recorded = {main_class: [] for main_class in programs}, {}
+    for number in range(shortest_run.RUNS_MAX * least):
+        for main_class, methods in programs.items():
+            trace, work_ns = tool.record(main_class, methods, number)
+            metrics = tool.metrics(trace)
+            found[main_class].append((metrics["duration"], trace, metrics, work_ns))
+        if number + 1 < least:
+            continue
+        recorded = {main_class: Recorded(runs, tool.pick) for main_class, runs in found.items()}
+        if all(one.is_quiet for one in recorded.values()):
+            break
+    return recorded
 
 
 # ---- finding improvements
@@ -244,14 +255,13 @@ def with_size(tool, path, size, name):
     return copy
 
 
-def compare(tool, case, before, specs, wanted, main_class, headline, runs):
+def compare(tool, case, recorded, specs, wanted, main_class, headline):
+    before, after = recorded[case["before"]], recorded[main_class]
     prefix = case["before"].rsplit(".", 1)[0] + "."
     paths = find(wanted, specs, prefix)
     sizes = [one["size"] for one in wanted if one["optimisation"] == POOL_SIZE]
     if sizes:
         paths = [with_size(tool, paths[0], sizes[0], main_class)]
-    methods = case.get("trace_methods", "").rsplit(".", 1)
-    after = Recorded(tool, main_class, f"{methods[0]}.{main_class.rsplit('.', 1)[1]}" if methods[0] else "", runs)
     # Fixed assignment knows no pools: it says that nothing changes.
     predicted = {model: before.metrics if sizes and model == "fixed" else tool.estimate(before.trace, paths, model, main_class)
                  for model in MODELS}
@@ -294,16 +304,25 @@ def advice_faults(tool, case, before, scores):
             yield f"not advised: {wanted} ({document.get('empty_reason', 'others are')})"
 
 
+def programs_of(case):
+    """By main class: the program, and those in which its changes were really made; which of its methods are recorded."""
+    methods = case.get("trace_methods", "")
+    twins = [case["after"], *[other["main"] for other in case.get("others", [])]]
+    return {case["before"]: methods} | {
+        main_class: f"{methods.rsplit('.', 1)[0]}.{main_class.rsplit('.', 1)[1]}" if methods else "" for main_class in twins}
+
+
 def run_case(tool, case, runs):
-    before = Recorded(tool, case["before"], case.get("trace_methods", ""), runs)
+    recorded = recorded_in_turns(tool, programs_of(case), runs)
+    before = recorded[case["before"]]
     folder = tool.folder / f"{case['name']}-all"
     document = tool.advise([before.trace], folder, "--no-filter", "all")
     specs = spec_files(folder)
     headline = HEADLINE[document["headline"]["model"]]
     wanted = case["expect"] or case["reject"]
-    comparisons = [compare(tool, case, before, specs, wanted, case["after"], headline, runs)]
+    comparisons = [compare(tool, case, recorded, specs, wanted, case["after"], headline)]
     for other in case.get("others", []):
-        comparisons.append(compare(tool, case, before, specs, other["apply"], other["main"], headline, runs))
+        comparisons.append(compare(tool, case, recorded, specs, other["apply"], other["main"], headline))
     baseline = document.get("simulation_baseline", {}).get("error")
     scores = [(spec, row["score"]) for (_, spec), row in zip(specs, document["improvements"])]
     faults = [*advice_faults(tool, case, before, scores),
