@@ -54,7 +54,7 @@ class SimSlices {
   // REQUIRES: cores > 0, slice_ns > 0, stays_ns >= 0.
   SimSlices(uint32_t cores, int64_t slice_ns, int64_t stays_ns = kStaysNs, const WakePlacement& placement = {})
       : slice_ns_(slice_ns), stays_ns_(stays_ns), placement_(placement), cores_(cores), idle_(cores) {
-    CHECK(cores > 0 && slice_ns > 0 && stays_ns >= 0 && (!placement.stays || placement.tick_ns > 0));
+    CHECK(cores > 0 && slice_ns > 0 && stays_ns >= 0 && (placement.staying == 0 || placement.tick_ns > 0));
   }
 
   int64_t cpu_ns() const { return cpu_ns_; }
@@ -65,7 +65,7 @@ class SimSlices {
     if (!placement_.known) return false;
     Thread& thread = thread_of(id);
     thread.woken = true;
-    thread.stays = placement_.stays && thread.core != kNone && cores_[thread.core].id != kNone;
+    thread.stays = idle_ > 0 && next_stays(id, thread);
     return thread.stays || idle_ == 0;
   }
 
@@ -164,7 +164,8 @@ class SimSlices {
   };
   struct Core {
     uint32_t id = kNone;
-    int64_t since_ns = 0;  // charged up to here
+    uint32_t last_id = kNone;  // the thread that used it last, or uses it
+    int64_t since_ns = 0;      // charged up to here
     int64_t slice_end_ns = 0;
     int64_t end_ns = INT64_MAX;  // the next decision; of an idle core, when it may take another's thread
     int64_t least_ran_ns = 0;    // least `ran_ns` of the threads that it may run, at the last choice
@@ -193,6 +194,18 @@ class SimSlices {
     return true;
   }
 
+  // Whether a thread that is woken while a core is idle queues for another one: the recorded share of them does. First of all
+  // those whose own core is in use; then those whose core another thread has used meanwhile, for nobody knows where else
+  // the kernel would have put them; and none whose core is as they left it.
+  bool next_stays(uint32_t id, const Thread& thread) {
+    constexpr double kDueMost = 2;
+    staying_due_ = std::min(staying_due_ + placement_.staying, kDueMost);
+    if (thread.core == kNone || cores_[thread.core].last_id == id) return false;
+    if (staying_due_ < (cores_[thread.core].id != kNone ? 0 : 1) || placement_.staying == 0) return false;
+    staying_due_ -= 1;
+    return true;
+  }
+
   void charge(Core& core, int64_t now_ns) {
     const int64_t had_ns = now_ns - core.since_ns;
     core.since_ns = now_ns;
@@ -207,13 +220,16 @@ class SimSlices {
   }
 
   uint32_t core_for(const Thread& thread) const {
-    if (thread.core != kNone && (thread.stays || cores_[thread.core].id == kNone)) return thread.core;
-    uint32_t shortest = 0;
+    if (thread.core != kNone && (cores_[thread.core].id != kNone) == (thread.stays || idle_ == 0)) return thread.core;
+    uint32_t shortest = kNone;  // of those in use
     for (uint32_t k = 0; k < cores_.size(); ++k) {
-      if (cores_[k].id == kNone) return k;
-      if (cores_[k].ready.size() < cores_[shortest].ready.size()) shortest = k;
+      if (cores_[k].id == kNone) {
+        if (!thread.stays) return k;
+      } else if (shortest == kNone || cores_[k].ready.size() < cores_[shortest].ready.size()) {
+        shortest = k;
+      }
     }
-    return thread.core != kNone ? thread.core : shortest;
+    return shortest != kNone ? shortest : thread.core != kNone ? thread.core : 0;
   }
 
   // A thread's lead or lag over others on its old core is the same on the new one.
@@ -238,7 +254,7 @@ class SimSlices {
   }
 
   void start(Core& core, int64_t now_ns, uint32_t id) {
-    core.id = id;
+    core.id = core.last_id = id;
     core.since_ns = now_ns;
     core.slice_end_ns = base::add_saturated(now_ns, slice_ns_);
     --idle_;
@@ -278,7 +294,7 @@ class SimSlices {
 
   // When an idle core may take the thread out of the queue that it waits in. Cores tick one after the other.
   int64_t may_move_ns(const Thread& thread) const {
-    if (!placement_.stays) return base::add_saturated(thread.queued_ns, stays_ns_);
+    if (placement_.staying == 0) return base::add_saturated(thread.queued_ns, stays_ns_);
     const int64_t tick_ns = placement_.tick_ns;
     const int64_t first_ns = tick_ns * thread.core / static_cast<int64_t>(cores_.size());
     return base::add_saturated(thread.queued_ns, tick_ns - (thread.queued_ns + tick_ns - first_ns) % tick_ns);
@@ -319,7 +335,7 @@ class SimSlices {
   int64_t slice_ns_;
   const int64_t stays_ns_;
   const WakePlacement placement_;
-  double preempting_due_ = 0, preempting_though_idle_due_ = 0;
+  double preempting_due_ = 0, preempting_though_idle_due_ = 0, staying_due_ = 0;
   uint64_t slices_ = 0;
   std::vector<Core> cores_;
   uint32_t idle_;

@@ -131,7 +131,7 @@ SimSlices woken_at_a_core_in_use(int64_t woken_ns, const WakePlacement& placemen
   slices.settle(300'000);
   slices.use(400'000, 3 * kSliceNs, 0);
   slices.settle(400'000);
-  EXPECT_EQ(slices.wake(2), placement.stays);
+  EXPECT_EQ(slices.wake(2), placement.staying == 1);
   slices.use(woken_ns, 100'000, 2);
   return slices;
 }
@@ -142,21 +142,42 @@ TEST(SimSlices, WhoIsWokenGetsAnIdleCore) {
 }
 
 TEST(SimSlices, WhoIsWokenStaysWithItsCoreUntilTheNextTick) {
-  SimSlices slices = woken_at_a_core_in_use(500'000, {.known = true, .stays = true, .tick_ns = kTickNs});
+  SimSlices slices = woken_at_a_core_in_use(500'000, {.known = true, .staying = 1, .tick_ns = kTickNs});
   EXPECT_EQ(next_over(slices, 500'000), (Over{2, kTickNs + 100'000}));
 }
 
+// Of four that are woken while their own core is in use and another one idle, one.
+TEST(SimSlices, AsManyStayAsDidInTheRecording) {
+  SimSlices slices(2, 5 * kSliceNs, SimSlices::kStaysNs, {.known = true, .staying = 0.25, .tick_ns = kTickNs});
+  slices.use(0, 100'000, 1);
+  EXPECT_EQ(next_over(slices, 0), (Over{1, 100'000}));
+  slices.settle(100'000);
+  slices.use(200'000, SimSlices::kUntilTold, 0);
+  int stayed = 0;
+  for (int i = 0; i < 40; ++i) stayed += slices.wake(1);
+  EXPECT_NEAR(stayed, 10, 1);
+}
+
+TEST(SimSlices, WhoseCoreNobodyElseUsedMeanwhileComesBackToIt) {
+  SimSlices slices(2, 5 * kSliceNs, SimSlices::kStaysNs, {.known = true, .staying = 1, .tick_ns = kTickNs});
+  slices.use(0, SimSlices::kUntilTold, 0);
+  slices.use(0, 100'000, 1);
+  EXPECT_EQ(next_over(slices, 0), (Over{1, 100'000}));
+  slices.settle(100'000);
+  EXPECT_FALSE(slices.wake(1));
+}
+
 TEST(SimSlices, BesideAnIdleCoreOnlyThoseTakeACoreInUseThatDidSoInTheRecording) {
-  const WakePlacement none{.known = true, .preempting = 1, .stays = true, .tick_ns = kTickNs};
+  const WakePlacement none{.known = true, .preempting = 1, .staying = 1, .tick_ns = kTickNs};
   SimSlices waits = woken_at_a_core_in_use(500'000, none);
   EXPECT_EQ(next_over(waits, 500'000), (Over{2, kTickNs + 100'000}));
-  const WakePlacement all{.known = true, .preempting_though_idle = 1, .stays = true, .tick_ns = kTickNs};
+  const WakePlacement all{.known = true, .preempting_though_idle = 1, .staying = 1, .tick_ns = kTickNs};
   SimSlices takes = woken_at_a_core_in_use(500'000, all);
   EXPECT_EQ(next_over(takes, 500'000), (Over{2, 600'000}));
 }
 
 TEST(SimSlices, WhoIsWokenJustBeforeATickIsTakenByIt) {
-  SimSlices slices = woken_at_a_core_in_use(kTickNs - 1000, {.known = true, .stays = true, .tick_ns = kTickNs});
+  SimSlices slices = woken_at_a_core_in_use(kTickNs - 1000, {.known = true, .staying = 1, .tick_ns = kTickNs});
   EXPECT_EQ(next_over(slices, kTickNs - 1000), (Over{2, kTickNs + 100'000}));
 }
 

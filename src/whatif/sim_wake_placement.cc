@@ -68,12 +68,18 @@ double preempting_share(const model::Trace& trace, std::span<const Leaving> leav
   return share_of(took, queued);
 }
 
-// Of the threads that were woken while a core was free, and still did not get that one: the share that preempted another.
-double preempting_though_idle(std::span<const model::CriticalSection> sections, const Woken& woken,
-                              const BusyCores& busy, std::span<const Leaving> leavings, int64_t longest_way_ns) {
-  size_t took = 0, queued = 0;
+// The threads that were woken while a core was free: how many preempted another one's thread, or queued for its core.
+struct ThoughIdle {
+  size_t woken = 0, took = 0, queued = 0;
+};
+
+ThoughIdle count_though_idle(std::span<const model::CriticalSection> sections, const Woken& woken,
+                             const BusyCores& busy, std::span<const Leaving> leavings, int64_t longest_way_ns) {
+  ThoughIdle count;
+  auto& [all, took, queued] = count;
   for (size_t s = 0; s < woken.by_release.size(); ++s) {
     if (!woken.woke(s) || !busy.was_free(sections[s].release_ns)) continue;
+    ++all;
     const Woken::Coming& coming = woken.by_release[s];
     const Leaving* left = left_before(leavings, coming.core_ns);
     if (coming.core_ns - sections[s].release_ns > longest_way_ns) {
@@ -82,7 +88,16 @@ double preempting_though_idle(std::span<const model::CriticalSection> sections, 
       ++(left->preempted ? took : queued);
     }
   }
-  return share_of(took, queued);
+  return count;
+}
+
+// The time between two ticks of a core, by how long threads waited for one, ascending.
+int64_t tick_of(std::span<const int64_t> stuck_ns) {
+  constexpr int64_t kLeast = 1'000'000, kMost = 10'000'000;
+  constexpr int64_t kUsual = 4'000'000;  // 250 a second
+  if (stuck_ns.size() < kEnough) return kUsual;
+  // Threads are woken anywhere between two ticks: three in four wait for less than three quarters of the time between.
+  return std::clamp(std::min(stuck_ns[stuck_ns.size() * 3 / 4], kMost) / 3 * 4, kLeast, kMost);
 }
 
 }  // namespace
@@ -97,16 +112,11 @@ WakePlacement measure_wake_placement(const model::Trace& trace, std::span<const 
   std::vector<int64_t> ways_ns = all_ways_by_kernel(sections, woken, busy);
   std::ranges::sort(ways_ns);
   const int64_t longest_ns = longest_way_ns(ways_ns);
-  placement.preempting_though_idle = preempting_though_idle(sections, woken, busy, leavings, longest_ns);
-  const auto stuck = std::ranges::upper_bound(ways_ns, longest_ns);
-  const auto stuck_count = static_cast<size_t>(ways_ns.end() - stuck);
-  constexpr size_t kRare = 100;
-  if (stuck_count < kEnough || stuck_count * kRare < ways_ns.size()) return placement;
-  // Wake-ups happen anywhere between two ticks: three in four wait for less than three quarters of the time between.
-  constexpr int64_t kLeastTick = 1'000'000, kMostTick = 10'000'000;
-  const int64_t three_quarters_ns = std::min(stuck[static_cast<ptrdiff_t>(stuck_count * 3 / 4)], kMostTick);
-  placement.stays = true;
-  placement.tick_ns = std::clamp(three_quarters_ns / 3 * 4, kLeastTick, kMostTick);
+  const ThoughIdle idle = count_though_idle(sections, woken, busy, leavings, longest_ns);
+  placement.preempting_though_idle = share_of(idle.took, idle.queued);
+  placement.staying = share_of(idle.took + idle.queued, idle.woken - idle.took - idle.queued);
+  if (placement.staying > 0)
+    placement.tick_ns = tick_of(std::span(std::ranges::upper_bound(ways_ns, longest_ns), ways_ns.end()));
   return placement;
 }
 

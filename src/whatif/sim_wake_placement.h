@@ -1,7 +1,7 @@
 // Which core a woken thread gets, as the kernel's context switches show it.
 //
-// Linux wakes a thread on the core that it ran on before. If another thread runs there, the woken thread often queues
-// for that core although another core is idle. The woken thread then runs in one of three ways: the running thread
+// Linux wakes a thread on the core that it ran on before, or on the waking thread's. If another thread runs there, the
+// woken thread often queues for that core although another core is idle. The woken thread then runs in one of three ways: the running thread
 // leaves the core; the woken thread preempts it at once; or an idle core takes the woken thread at a tick of the clock.
 // With short sections this decides who gets a lock. As long as the woken thread waits for a core, no other thread is
 // woken for the lock, and one thread acquires it again and again for milliseconds.
@@ -24,10 +24,10 @@ struct WakePlacement {
   // The share of the woken threads that preempt another thread, of those that find all cores in use; and of those that
   // queue for a core that is in use although another core is idle.
   double preempting = 0, preempting_though_idle = 0;
-  // A woken thread queues for the core that it ran on before, if that is in use, although another core is idle. The
-  // idle core takes it at the next tick.
-  bool stays = false;
-  int64_t tick_ns = 0;  // between two ticks of one core; > 0 if `stays`
+  // Of the threads that are woken while a core is idle: the share that queue for one that is in use all the same, or
+  // preempt the thread that runs there. The idle core takes those that queue at the next tick.
+  double staying = 0;
+  int64_t tick_ns = 0;  // between two ticks of one core; > 0 where some stay
 };
 
 // `sections`: of model::critical_sections. `woken`: find_woken of these.

@@ -68,14 +68,14 @@ TEST(WakePlacement, IsNoShareOfAHandful) {
 
 TEST(WakePlacement, StaysWhereWaysAreAsLongAsTicks) {
   const WakePlacement placement = measured({.count = 400, .stuck = 40});
-  EXPECT_TRUE(placement.stays);
+  EXPECT_DOUBLE_EQ(placement.staying, 38.0 / 400);
   EXPECT_NEAR(static_cast<double>(placement.tick_ns), 4e6, 0.2e6);
 }
 
 TEST(WakePlacement, DoesNotStayWhereIdleCoresTakeThemAtOnce) {
   const WakePlacement placement = measured({.count = 400});
   EXPECT_TRUE(placement.known);
-  EXPECT_FALSE(placement.stays);
+  EXPECT_EQ(placement.staying, 0);
 }
 
 TEST(WakePlacement, IsNotKnownWithoutTheKernelsSwitches) {
