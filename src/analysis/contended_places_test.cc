@@ -56,10 +56,10 @@ TEST(ContendedPlaces, AMethodThatWaitsForMayHoldItsLockMeanwhile) {
 }
 
 TEST(ContendedPlaces, NativeRunsHoldTheirLocks) {
-  EXPECT_TRUE(
-      places_in("fact agent native\nlock l1 mutex\n0 main thread_begin\n10 main block_begin monitor c2\n20 main block_end monitor\n"
-                "30 main thread_end\n")
-          .empty());
+  EXPECT_TRUE(places_in("fact agent native\nlock l1 mutex\n0 main thread_begin\n10 main block_begin monitor c2\n20 "
+                        "main block_end monitor\n"
+                        "30 main thread_end\n")
+                  .empty());
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ TEST(QueueWorkers, AreNotThoseWhosePiecesAreTasks) {
   for (int i = 0; i < 20; ++i) text += fmt::format("0 main task_spawn t{} c2 p m2\n", i);
   for (int i = 0; i < 20; ++i) {
     text += fmt::format(
-        "{0} w1 block_begin object_wait c1\n{1} w1 block_end object_wait\n{1} w1 task_start t{3}\n{2} w1 task_end t{3}\n",
+        "{0} w1 block_begin object_wait c1\n{1} w1 block_end object_wait\n{1} w1 task_start t{3}\n{2} w1 task_end "
+        "t{3}\n",
         10 * i, 10 * i + 2, 10 * i + 10, i);
   }
   EXPECT_TRUE(queue_workers(model::Facts(parsed_with_rows(text))).empty());

@@ -81,7 +81,8 @@ bool is_unsuitable(const model::Trace& trace) {
 }
 
 std::string empty_reason(const model::Trace& trace) {
-  if (is_unsuitable(trace)) return "not a recording of a native program: only those have lock events; where threads of a JVM wait much for a "
+  if (is_unsuitable(trace))
+    return "not a recording of a native program: only those have lock events; where threads of a JVM wait much for a "
            "lock, contrafact advise names its line";
   return trace.locks.empty() ? "the program took no lock that the agent sees (contrafact help tables)"
                              : "no lock that is held; --all shows conditions, barriers, semaphores and futexes";

@@ -149,7 +149,8 @@ base::Status check_writable(const std::string& path, uint64_t bytes_free_min) {
   int fd = ::mkstemp(probe.data());
   if (fd < 0) {
     // /proc and its like say of a new file that there is none of that name
-    const std::string why = errno == ENOENT ? fmt::format("the folder '{}' takes no new files", folder) : std::strerror(errno);
+    const std::string why =
+        errno == ENOENT ? fmt::format("the folder '{}' takes no new files", folder) : std::strerror(errno);
     return base::Error{fmt::format("cannot write '{}': {}", path, why)};
   }
   ::close(fd);

@@ -48,10 +48,10 @@ struct PeakMemory {
   // Counted, by their number, `kept` for each: 1 + the change less that of the begin of the block's first bucket; 0:
   // none.
   uint32_t* narrow;
-  LaneRow* wide;          // counted, of blocks in which some distance does not fit
-  uint64_t* buckets;      // of each lane `bucket_max` + 1, and one for changes that a lane does not have
-  size_t kept = kLanes;   // the first lanes; where they are not all, another lane's buckets are there for the rest
-  size_t counted = 0;  // rows
+  LaneRow* wide;         // counted, of blocks in which some distance does not fit
+  uint64_t* buckets;     // of each lane `bucket_max` + 1, and one for changes that a lane does not have
+  size_t kept = kLanes;  // the first lanes; where they are not all, another lane's buckets are there for the rest
+  size_t counted = 0;    // rows
   size_t wide_rows = 0;
   int64_t begin_ns = 0;
   int64_t bucket_max = 0;

@@ -28,8 +28,7 @@ const std::vector<SyncWake>& Facts::wakes() const {
 
 bool Facts::locks_ordered() const {
   return locks_ordered_.get([this] {
-    return !trace_.locks.empty() &&
-           (is_native(trace_) || std::ranges::any_of(sections(), &CriticalSection::contended));
+    return !trace_.locks.empty() && (is_native(trace_) || std::ranges::any_of(sections(), &CriticalSection::contended));
   });
 }
 

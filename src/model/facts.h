@@ -64,7 +64,6 @@ class Facts {
 // Whether the trace is of a native program. One that does not say is, with locks and without pools.
 bool is_native(const Trace& trace);
 
-
 // Cores of the recorded machine; 0 if the trace does not say.
 uint32_t recorded_cores(const Trace& trace);
 

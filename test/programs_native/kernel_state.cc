@@ -64,11 +64,28 @@ SECTION(appends_to_own, const int fd = open(own_journal[self], O_WRONLY | O_APPE
 SECTION(asks, result = getpid() + getuid(); struct stat what; result += stat("/etc", &what))
 
 using Function = void (*)(int);
-static const Function kFunctions[] = {
-    two_writes,    vectors,         seek_and_read, messages,         takes,  mask,
-    folder,        handler,         same_place,    append_and_close, prints, copies_of_one,
-    prints_to_stream, puts_to_stream, prints_to_own_stream, writes_to_own, messages_to_own, other_place,   same_place_read,  loads,  appends_to_own,
-    asks};
+static const Function kFunctions[] = {two_writes,
+                                      vectors,
+                                      seek_and_read,
+                                      messages,
+                                      takes,
+                                      mask,
+                                      folder,
+                                      handler,
+                                      same_place,
+                                      append_and_close,
+                                      prints,
+                                      copies_of_one,
+                                      prints_to_stream,
+                                      puts_to_stream,
+                                      prints_to_own_stream,
+                                      writes_to_own,
+                                      messages_to_own,
+                                      other_place,
+                                      same_place_read,
+                                      loads,
+                                      appends_to_own,
+                                      asks};
 
 static void* worker(void* argument) {
   const int self = *static_cast<int*>(argument);
