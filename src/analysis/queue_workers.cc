@@ -57,7 +57,7 @@ bool in_own_run(const Trace& trace, const model::TaskWalk& walk) {
   return !walk.task().valid() || trace.tasks[walk.task().index()].kind == model::TaskKind::thread;
 }
 
-Life life_of(const Trace& trace, ThreadId thread) {
+Life life_by_events(const Trace& trace, ThreadId thread) {
   Life life;
   std::optional<int64_t> since_ns;
   for (model::TaskWalk walk(trace, thread); walk.next();) {
@@ -95,7 +95,7 @@ std::vector<QueueWorkers> queue_workers(const model::Facts& facts) {
   std::map<Line, Found> found;
   int64_t all_ns = 0;
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
-    const Life life = life_of(trace, ThreadId(i));
+    const Life life = life_by_events(trace, ThreadId(i));
     all_ns += life.worked_ns;
     if (facts.uses()[i].role == model::ThreadRole::worker) continue;
     const auto most = std::ranges::max_element(life.waits, {}, [](const auto& one) { return one.second.count; });
