@@ -43,7 +43,7 @@ struct Waits {
   ContextId context;
 };
 
-// What one thread did.
+// Of one thread.
 struct Life {
   std::map<Line, Waits> waits;
   int64_t worked_ns = 0;  // in tasks or outside, but not blocked, waiting or idle

@@ -190,7 +190,7 @@ TEST(LanePeaks, AreFoundInsideABucket) {
   EXPECT_EQ(peak_of(changes, 3'000'000, 0, 1), 10u);
 }
 
-// What the lanes that are not kept have is forgotten, and in nobody's way.
+// The changes of the other lanes are forgotten, and do not alter the peaks of the first ones.
 TEST(LanePeaks, KeepTheFirstLanesAlone) {
   constexpr size_t kKept = 4;
   for (const LaneMachine* machine : lane_machines()) {

@@ -194,9 +194,9 @@ class SimSlices {
     return true;
   }
 
-  // Whether a thread that is woken while a core is idle queues for another one: the recorded share of them does. First of all
-  // those whose own core is in use; then those whose core another thread has used meanwhile, for nobody knows where else
-  // the kernel would have put them; and none whose core is as they left it.
+  // Whether a thread that is woken while a core is idle queues for another one: the recorded share of them does. First
+  // those whose own core is in use; then those whose core another thread has used since, for it is not known where the
+  // kernel would have put them. A thread whose core nobody used since gets it back.
   bool next_stays(uint32_t id, const Thread& thread) {
     constexpr double kDueMost = 2;
     staying_due_ = std::min(staying_due_ + placement_.staying, kDueMost);

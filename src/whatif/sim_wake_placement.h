@@ -1,8 +1,9 @@
 // Which core a woken thread gets, as the kernel's context switches show it.
 //
 // Linux wakes a thread on the core that it ran on before, or on the waking thread's. If another thread runs there, the
-// woken thread often queues for that core although another core is idle. The woken thread then runs in one of three ways: the running thread
-// leaves the core; the woken thread preempts it at once; or an idle core takes the woken thread at a tick of the clock.
+// woken thread often queues for that core although another core is idle. The woken thread then runs in one of three
+// ways: the running thread leaves the core; the woken thread preempts it at once; or an idle core takes the woken thread
+// at a tick of the clock.
 // With short sections this decides who gets a lock. As long as the woken thread waits for a core, no other thread is
 // woken for the lock, and one thread acquires it again and again for milliseconds.
 //
