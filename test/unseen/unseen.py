@@ -357,8 +357,6 @@ def faults_of(rows, known):
         if "no" in own[0]["compiles"]:
             yield f"{name}: an expression does not compile in its place"
         yield from (f"{name}: {spec}" for spec in own[0]["refused"])
-    words = [word for own in by_program(rows).values() for word in own[0]["compiles"]]
-    print(f"expressions that compile in their place: {words.count('yes')} as written, {words.count('placeholder')} with a placeholder, of {len(words)}")
     for miss in missed:
         print("not first or second:", miss)
     if changeable - len(missed) < NEAR_THE_TOP_MIN * changeable:
