@@ -15,6 +15,7 @@
 #include "agent_jvm/analysis_mode.h"
 #include "agent_jvm/code_sources.h"
 #include "agent_jvm/contexts.h"
+#include "agent_jvm/executor_locals.h"
 #include "agent_jvm/injected_classes.h"
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/natives.h"
@@ -55,6 +56,7 @@ void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobje
   if (redefined) g_agent->contexts->classes_redefined();
   if (!name) return;  // a redefined class gets its probes again
   if (g_agent->live) g_agent->sources->note_if_main(jni, name, domain);
+  g_agent->executor_locals->note(name, {bytes, static_cast<size_t>(length)});
   auto edited = g_agent->probes->instrument(name, {bytes, static_cast<size_t>(length)});
   if (!edited) return;
   unsigned char* memory = nullptr;
@@ -285,7 +287,9 @@ base::Status load(Agent& agent) {
     if (base::Status status = step(agent); !status) return status;
   }
   agent.sources = std::make_unique<CodeSources>(agent.jvmti, *agent.recorder);
-  agent.methods = std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder, *agent.sources);
+  agent.executor_locals = std::make_unique<ExecutorLocals>();
+  agent.methods = std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder, *agent.sources,
+                                                *agent.executor_locals);
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
                                                   agent.options.context_depth_max, agent.options.compare_contexts);
   agent.pools = std::make_unique<Pools>(agent.jvmti, *agent.recorder);

@@ -16,6 +16,7 @@
 namespace contrafact::agent_jvm {
 
 class CodeSources;
+class ExecutorLocals;
 class MethodTable;
 class ContextTable;
 class Pools;
@@ -30,6 +31,7 @@ struct Agent {
   TraceConfig config;
   std::unique_ptr<recorder::Recorder> recorder;
   std::unique_ptr<CodeSources> sources;
+  std::unique_ptr<ExecutorLocals> executor_locals;
   std::unique_ptr<MethodTable> methods;
   std::unique_ptr<ContextTable> contexts;
   std::unique_ptr<Pools> pools;

@@ -99,6 +99,8 @@ format::MethodId MethodTable::row(std::string_view signature, std::string_view n
   JNIEnv* jni = nullptr;
   if (type && vm_->GetEnv(reinterpret_cast<void**>(&jni), JNI_VERSION_10) == JNI_OK)
     sources_.note(jni, type, dotted_name(signature));
+  if (const std::string locals = executor_locals_.take(dotted_name(signature)); !locals.empty())
+    recorder_.add_fact("executors." + dotted_name(signature), locals);
   return recorder_.add_method(row);
 }
 

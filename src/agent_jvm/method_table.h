@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent_jvm/code_sources.h"
+#include "agent_jvm/executor_locals.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::agent_jvm {
@@ -30,8 +31,9 @@ struct MethodInfo {
 
 class MethodTable {
  public:
-  MethodTable(jvmtiEnv* jvmti, JavaVM* vm, recorder::Recorder& recorder, CodeSources& sources)
-      : jvmti_(jvmti), vm_(vm), recorder_(recorder), sources_(sources) {}
+  MethodTable(jvmtiEnv* jvmti, JavaVM* vm, recorder::Recorder& recorder, CodeSources& sources,
+              ExecutorLocals& executor_locals)
+      : jvmti_(jvmti), vm_(vm), recorder_(recorder), sources_(sources), executor_locals_(executor_locals) {}
 
   // Never fails: a method that cannot be asked about has an id of none and is skipped. The pointer stays valid.
   const MethodInfo* info(jmethodID method);
@@ -50,6 +52,7 @@ class MethodTable {
   JavaVM* vm_;
   recorder::Recorder& recorder_;
   CodeSources& sources_;
+  ExecutorLocals& executor_locals_;
   std::mutex mutex_;
   std::unordered_map<jmethodID, std::unique_ptr<MethodInfo>> infos_;
 };

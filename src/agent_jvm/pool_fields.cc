@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "agent_jvm/agent_state.h"
+#include "agent_jvm/executor_types.h"
 #include "agent_jvm/method_table.h"
 
 namespace contrafact::agent_jvm {
@@ -58,24 +59,18 @@ bool is_of_program(jvmtiEnv* jvmti, JNIEnv* jni, jclass type) {
 
 // Whether the field, of an object, is declared as one of the JDK's executors, and the pool is of that type.
 bool may_hold(jvmtiEnv* jvmti, JNIEnv* jni, jclass type, jfieldID field, jobject pool, std::string& name) {
-  static constexpr std::array kTypes = {
-      "Executor",     "ExecutorService",    "ScheduledExecutorService",   "AbstractExecutorService",
-      "ForkJoinPool", "ThreadPoolExecutor", "ScheduledThreadPoolExecutor"};
   jint modifiers = 0;
   if (jvmti->GetFieldModifiers(type, field, &modifiers) != JVMTI_ERROR_NONE || (modifiers & kAccStatic)) return false;
   char* field_name = nullptr;
   char* signature = nullptr;
   if (jvmti->GetFieldName(type, field, &field_name, &signature, nullptr) != JVMTI_ERROR_NONE) return false;
   JvmtiMemory release_name(jvmti, field_name), release_signature(jvmti, signature);
-  for (const char* simple : kTypes) {
-    const std::string declared = std::string("java/util/concurrent/") + simple;
-    if ("L" + declared + ";" != signature) continue;
-    name = field_name;
-    jclass wanted = jni->FindClass(declared.c_str());
-    if (!wanted) jni->ExceptionClear();
-    return wanted && jni->IsInstanceOf(pool, wanted);
-  }
-  return false;
+  const std::string_view declared = executor_type_of(signature);
+  if (declared.empty()) return false;
+  name = field_name;
+  jclass wanted = jni->FindClass((std::string(kExecutorPackage) + std::string(declared)).c_str());
+  if (!wanted) jni->ExceptionClear();
+  return wanted && jni->IsInstanceOf(pool, wanted);
 }
 
 std::string only_field_of_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass type, jobject pool) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "improve/executor_names.h"
 #include "improve/expression_parts.h"
 
 namespace contrafact::improve {
@@ -79,55 +80,6 @@ std::string rest_text(const Trace& trace, TaskId coordinator, const Phase& phase
   return row.line > 0 ? fmt::format("{} from line {} on", where, row.line) : "the rest of " + where;
 }
 
-// The text that stands for an executor: the field that holds it, where the recorder found one, else `executor`.
-class Executors {
- public:
-  // `user`: the class whose code the expression is for.
-  Executors(const Trace& trace, std::string_view user) : trace_(trace), user_(user) {}
-
-  // ", executor"; nothing for the pool that is taken by default.
-  std::string argument(model::PoolId pool) {
-    if (pool.valid() && trace_.string(trace_.pools[pool.index()].name) == "ForkJoinPool.commonPool") return "";
-    if (const std::string field = field_of(pool); !field.empty()) return ", " + field;
-    const auto found = std::ranges::find(seen_, pool);
-    const auto number = static_cast<size_t>(found - seen_.begin());
-    if (found == seen_.end()) seen_.push_back(pool);
-    return number == 0 ? ", executor" : fmt::format(", executor{}", number + 1);
-  }
-
- private:
-  std::string field_of(model::PoolId pool) {
-    if (!pool.valid()) return "";
-    const auto [known, is_new] = fields_.try_emplace(pool.value);
-    if (is_new) known->second = find_field(pool);
-    return known->second;
-  }
-
-  // Of "shop.Feed.POOL": "POOL" in shop.Feed and the classes within it, elsewhere "Feed.POOL". Goes through all facts.
-  std::string find_field(model::PoolId pool) const {
-    const std::string_view field = trace_.fact(fmt::format("pool.field.{}", pool.value));
-    const size_t dot = field.rfind('.');
-    if (field.empty()) return find_member(pool);
-    if (dot == std::string_view::npos) return std::string(field);
-    const std::string_view holder = field.substr(0, dot);
-    const std::string_view rest = user_.starts_with(holder) ? user_.substr(holder.size()) : ".";
-    if (rest.empty() || rest.starts_with('$')) return std::string(field.substr(dot + 1));
-    return simple_name(holder) + std::string(field.substr(dot));
-  }
-
-  // Of "shop.Feed.pool": "pool", but in shop.Feed alone: elsewhere one needs the object.
-  std::string find_member(model::PoolId pool) const {
-    const std::string_view member = trace_.fact(fmt::format("pool.member.{}", pool.value));
-    const size_t dot = member.rfind('.');
-    return dot != std::string_view::npos && member.substr(0, dot) == user_ ? std::string(member.substr(dot + 1)) : "";
-  }
-
-  const Trace& trace_;
-  std::string_view user_;
-  std::vector<model::PoolId> seen_;
-  std::map<uint32_t, std::string> fields_;  // by pool
-};
-
 // Like texts are one, with their number, in order of first appearance.
 template <typename Text>
 std::vector<std::pair<std::string, size_t>> counted(const std::vector<TaskId>& tasks, Text text_of) {
@@ -143,11 +95,13 @@ std::vector<std::pair<std::string, size_t>> counted(const std::vector<TaskId>& t
   return result;
 }
 
-std::vector<std::string> suppliers(const Trace& trace, const std::vector<TaskId>& tasks, Executors& executors) {
+// `place`: where the expression will stand.
+std::vector<std::string> suppliers(const Trace& trace, const std::vector<TaskId>& tasks, ExecutorNames& executors,
+                                   model::ContextId place) {
   std::vector<std::string> result;
   for (const auto& [text, count] : counted(tasks, [&](TaskId task) {
          return fmt::format("CompletableFuture.supplyAsync(() -> {}{})", block(body_text(trace, task)),
-                            executors.argument(trace.tasks[task.index()].pool));
+                            executors.argument(trace.tasks[task.index()].pool, place));
        }))
     result.push_back(count > 1 ? fmt::format("/* {} times */ {}", count, text) : text);
   return result;
@@ -189,12 +143,12 @@ std::vector<Phase> phases_of(const TraceDag& dag, TaskId coordinator) {
 
 std::string of_futures(const Trace& trace, TaskId coordinator, const std::vector<Phase>& phases) {
   const model::MethodId body = trace.tasks[coordinator.index()].body;
-  Executors executors(trace, body.valid() ? trace.string(trace.methods[body.index()].class_name) : std::string_view());
+  ExecutorNames executors(trace, body.valid() ? trace.string(trace.methods[body.index()].class_name) : std::string_view());
   std::string expression;
   for (size_t i = 0; i < phases.size(); ++i) {
     const bool last = i + 1 == phases.size();
     const Phase& phase = phases[i];
-    const std::vector<std::string> parts = suppliers(trace, phase.awaited, executors);
+    const std::vector<std::string> parts = suppliers(trace, phase.awaited, executors, own_frame(trace, coordinator, phase));
     const std::string then = block(last ? rest_text(trace, coordinator, phase) : "both results");
     std::string term;
     if (phase.awaited.size() == 1) {

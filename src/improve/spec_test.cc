@@ -200,6 +200,22 @@ TEST(Combinator, NamesTheMemberThatHoldsTheExecutorInItsOwnClass) {
   EXPECT_THAT(expression("shop.Other.pool"), HasSubstr("null; }, executor)"));
 }
 
+TEST(Combinator, NamesTheVariableThatHasAValueThere) {
+  const auto expression = [](std::string_view variables) {
+    std::string text(kProgram);
+    text.insert(0, "fact executors.shop.Example \"" + std::string(variables) + "\"\n");
+    const Trace trace = trace_from(text);
+    return combinator_expression(*graph::build_dag(trace), TaskId(0));
+  };
+  EXPECT_THAT(expression("parallelSum 12-40 ExecutorService workers;"), HasSubstr("null; }, workers)"));
+  EXPECT_THAT(expression("parallelSum 12-40 ForkJoinPool forks;parallelSum 13-13 Executor workers;"),
+              HasSubstr("null; }, workers)"));
+  EXPECT_THAT(expression("parallelSum 14-40 ExecutorService workers;"), HasSubstr("null; }, executor)"));
+  EXPECT_THAT(expression("other 12-40 ExecutorService workers;"), HasSubstr("null; }, executor)"));
+  EXPECT_THAT(expression("parallelSum 12-40 Executor a;parallelSum 12-40 Executor b;"), HasSubstr("null; }, executor)"));
+  EXPECT_THAT(expression("parallelSum 12 workers"), HasSubstr("null; }, executor)"));
+}
+
 TEST(Combinator, OfForkJoinTasksIsACompleter) {
   const Trace trace = trace_from(R"(thread a
 thread b

@@ -71,7 +71,7 @@ def check_places(build, java, folder):
 
 
 FUTURES = """import java.util.concurrent.*;
-class Check {{ static Executor POOL; static CompletableFuture<?> of() {{ return {}; }} public static void main(String[] arguments) {{ }} }}
+class Check {{ static Executor POOL; static CompletableFuture<?> of(Executor workers) {{ return {}; }} public static void main(String[] arguments) {{ }} }}
 """
 COMPLETER = """class Check extends java.util.concurrent.CountedCompleter<Void> {{
   private static final long serialVersionUID = 1;
@@ -84,12 +84,14 @@ def check_expressions(java, folder):
     texts = {combinator["expression"] for path in folder.glob("specs/*.json")
              for improvement in json.loads(path.read_text())["improvements"] for combinator in improvement.get("combinators", [])}
     of_futures = [text for text in texts if f"Shop.java from line {line_of('Shop.java', '// waits')} on" in text]
+    of_variable = [text for text in texts if f"Shop.java from line {line_of('Shop.java', '// waits for the tax')} on" in text]
     of_forks = [text for text in texts if f"Shop.java from line {line_of('Shop.java', '// joins')} on" in text]
-    assert of_futures and of_forks and len(texts) == len(of_futures) + len(of_forks), texts
-    for text, form in [(text, FUTURES) for text in of_futures] + [(text, COMPLETER) for text in of_forks]:
+    assert of_futures and of_variable and of_forks and len(texts) == len(of_futures + of_variable + of_forks), texts
+    for text, form in [(text, FUTURES) for text in of_futures + of_variable] + [(text, COMPLETER) for text in of_forks]:
         (folder / "Check.java").write_text(form.format(text))
         output_of([java, "Check.java"], folder)
     assert all("null; }, POOL)" in text for text in of_futures), of_futures
+    assert all("null; }, workers)" in text for text in of_variable), of_variable
     assert all(text.startswith("setPendingCount(2); /* fork 2 times ") for text in of_forks), of_forks
 
 

@@ -237,7 +237,7 @@ def rank_of(twin, advised):
 
 
 class Expressions:
-    """Whether the expressions that specs hold compile in their place: as a method of the class whose task becomes one."""
+    """Whether the expressions that specs hold compile in their place."""
 
     def __init__(self, arguments, folder):
         self.arguments = arguments
@@ -250,18 +250,30 @@ class Expressions:
 
     def compiles(self, class_name, expression, fields):
         source = self.source_of(class_name)
-        if source is None:
-            return None
+        return source is not None and any(self.compiles_as(source, text) for text in self.placed(source, expression, fields))
+
+    @staticmethod
+    def placed(source, expression, fields):
+        """The source with the expression where its comment says that it belongs, which has the variables of its method; then as a
+        member of the class."""
+        text = re.sub(r"^package (\w+);", r"package \1; import java.util.concurrent.*;", source.read_text(), count=1, flags=re.MULTILINE)
+        end = text.rstrip().rfind("}")
+        place = re.search(r"/\* " + re.escape(source.name) + r" from line (\d+) on \*/", expression)
+        if place and "setPendingCount(" not in expression:
+            lines = text[:end].split("\n")
+            lines.insert(int(place[1]) - 1, f"Object advised = {expression};")
+            yield "\n".join(lines) + fields + "\n}\n"
         if "setPendingCount(" in expression:
             added = ("private static final class Advised extends java.util.concurrent.CountedCompleter<Object> { private static final "
                      "long serialVersionUID = 1; @Override public void compute() { " + expression + " } }")
         else:
             added = fields + "private Object advised() { return " + expression + "; }"
-        text = re.sub(r"^package (\w+);", r"package \1; import java.util.concurrent.*;", source.read_text(), count=1, flags=re.MULTILINE)
-        end = text.rstrip().rfind("}")
+        yield text[:end] + added + "\n}\n"
+
+    def compiles_as(self, source, text):
         copy = self.folder / "compiled" / source.name
         copy.parent.mkdir(exist_ok=True)
-        copy.write_text(text[:end] + added + "\n}\n")
+        copy.write_text(text)
         java = self.arguments.java21 if source.is_relative_to(HERE / "java21") else self.arguments.java
         javac = pathlib.Path(shutil.which(java)).resolve().parent / "javac"
         done = subprocess.run([javac, "-proc:none", "-cp", self.classes, "-d", copy.parent, copy], capture_output=True, text=True)

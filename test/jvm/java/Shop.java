@@ -22,6 +22,9 @@ public final class Shop {
     sum += POOL.submit(Shop::load).get();  // by itself
     sum += POOL.submit(Shop::both).get();
     sum += new ForkJoinPool(2).invoke(new Sum(2));
+    ExecutorService clerks = Executors.newFixedThreadPool(2);
+    sum += clerks.submit(() -> taxed(clerks)).get();
+    clerks.shutdown();
     POOL.shutdown();
     scheduler.close();
     System.out.println("sum " + sum);
@@ -53,5 +56,10 @@ public final class Shop {
   static int both() throws Exception {
     Future<Integer> one = POOL.submit(Shop::load);
     return one.get() + 1;  // waits
+  }
+
+  static int taxed(ExecutorService workers) throws Exception {
+    Future<Integer> tax = workers.submit(Shop::load);
+    return tax.get() + 1;  // waits for the tax
   }
 }
