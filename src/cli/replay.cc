@@ -30,7 +30,6 @@ namespace {
 
 using replay::ProcessRun;
 using replay::Strategy;
-using whatif::SectionEdit;
 
 struct Options {
   RecordingPaths paths;
@@ -87,7 +86,7 @@ void add_new(const std::vector<std::string>& notes, std::vector<std::string>& to
 
 // By one rule: as recorded and changed, with the same hand-overs in either. Adds to the outcome.
 base::Status simulate_pairs(const model::Trace& trace, const whatif::Simulator& simulator,
-                            std::span<const SectionEdit> edits, whatif::LockRule rule, const Options& options,
+                            const whatif::Variant& variant, whatif::LockRule rule, const Options& options,
                             std::string method, Outcome& outcome) {
   MethodRuns runs{.method = std::move(method), .origin = "simulated"};
   const advise::WaitingRun recorded = advise::recorded_run(trace, simulator.sections());
@@ -95,8 +94,8 @@ base::Status simulate_pairs(const model::Trace& trace, const whatif::Simulator& 
   // Seed 0 has the typical latencies, the others those that the recording had.
   for (uint32_t seed = 1; seed <= options.runs; ++seed) {
     const whatif::SimulateOptions simulate{.cores = options.cores, .lock_rule = rule, .seed = seed};
-    const auto one = [&](std::span<const SectionEdit> made) -> base::Result<advise::WaitingRun> {
-      const base::Result<whatif::Simulation> run = simulator.simulate({.edits = {made.begin(), made.end()}}, simulate);
+    const auto one = [&](const whatif::Variant& made) -> base::Result<advise::WaitingRun> {
+      const base::Result<whatif::Simulation> run = simulator.simulate(made, simulate);
       if (!run) return run.error();
       if (!run->stuck.empty()) runs.impossible = "the simulated program hangs: " + run->stuck.front().reason;
       if (seed == 1) add_new(run->notes, outcome.notes);
@@ -105,8 +104,8 @@ base::Status simulate_pairs(const model::Trace& trace, const whatif::Simulator& 
     const base::Result<advise::WaitingRun> before = one({});
     if (!before) return before.error();
     runs.before_ns.push_back(before->duration_ns);
-    if (edits.empty()) continue;
-    const base::Result<advise::WaitingRun> after = one(edits);
+    if (variant.changes_nothing()) continue;
+    const base::Result<advise::WaitingRun> after = one(variant);
     if (!after) return after.error();
     runs.after_ns.push_back(after->duration_ns);
     const int64_t missed_ns = advise::missed_ns(recorded, *before);
@@ -118,15 +117,19 @@ base::Status simulate_pairs(const model::Trace& trace, const whatif::Simulator& 
   return {};
 }
 
-base::Status simulate(const model::Trace& trace, const whatif::Simulator& simulator, std::span<const SectionEdit> edits,
+base::Status simulate(const model::Trace& trace, const whatif::Simulator& simulator, const whatif::Variant& variant,
                       const Options& options, Outcome& outcome) {
   MethodRuns retimed{.method = "re-timed, recorded order", .origin = "re-timed"};
   retimed.before_ns.push_back(simulator.retime_sections({}));
-  if (!edits.empty()) retimed.after_ns.push_back(simulator.retime_sections(edits));
+  if (!variant.changes_locks_alone()) {
+    outcome.replay_notes.push_back(retimed.method + ": of changes to locks alone");
+  } else if (!variant.edits.empty()) {
+    retimed.after_ns.push_back(simulator.retime_sections(variant.edits));
+  }
   outcome.methods.push_back(std::move(retimed));
   for (const auto& [method, rule] : {std::pair{"simulated, free order", whatif::LockRule::barging},
                                      std::pair{"simulated, recorded order", whatif::LockRule::recorded}}) {
-    if (base::Status status = simulate_pairs(trace, simulator, edits, rule, options, method, outcome); !status)
+    if (base::Status status = simulate_pairs(trace, simulator, variant, rule, options, method, outcome); !status)
       return status;
   }
   return {};
@@ -135,8 +138,8 @@ base::Status simulate(const model::Trace& trace, const whatif::Simulator& simula
 // ---- Replay
 
 base::Result<std::unique_ptr<ScheduleFile>> planned(const whatif::Simulator& simulator,
-                                                    std::span<const SectionEdit> edits) {
-  base::Result<replay::Schedule> schedule = replay::plan_schedule(simulator, edits);
+                                                    const whatif::Variant& variant) {
+  base::Result<replay::Schedule> schedule = replay::plan_schedule(simulator, variant);
   if (!schedule) return schedule.error();
   return ScheduleFile::create(*schedule);
 }
@@ -147,36 +150,55 @@ double foreign_share(const Parts& parts) {
   return parts.runs.empty() ? 0 : sum / static_cast<double>(parts.runs.size());
 }
 
-base::Result<Plans> plans_for(const whatif::Simulator& simulator, std::span<const SectionEdit> edits) {
+// The unchanged run has the recorded cores where the change is of their number.
+void choose_cores(const whatif::Simulator& simulator, uint32_t changed, Plans& plans) {
+  const uint32_t there = replay::cores_to_use();
+  if (changed > there) {
+    plans.impossible = fmt::format("changed: it needs {} cores to run on, and {} there", changed,
+                                   table::counted_text(there, "core is", "cores are"));
+    return;
+  }
+  plans.cores_before = std::min(there, model::recorded_cores(*simulator.program().trace));
+  plans.cores_after = changed;
+}
+
+base::Result<Plans> plans_for(const whatif::Simulator& simulator, const whatif::Variant& variant) {
   Plans plans;
   auto before = planned(simulator, {});
   if (!before) return before.error();
   plans.before = std::move(*before);
-  if (edits.empty()) return plans;
-  auto after = planned(simulator, edits);
-  if (!after) return after.error();
-  plans.after = std::move(*after);
+  if (variant.changes_nothing()) return plans;
+  if (variant.cores > 0) choose_cores(simulator, variant.cores, plans);
+  auto after = planned(simulator, variant);
+  if (after) {
+    plans.after = std::move(*after);
+  } else {
+    plans.impossible = "changed: " + after.error().message;
+  }
   return plans;
 }
 
 // The same with turns at shared memory: the edits are for other numbers of sections then.
 base::Result<Plans> plans_with_turns(const model::Trace& trace, const Options& options, Outcome& outcome) {
   if (!options.edits.specs.empty())
-    return base::Error{"with accesses in order, changes are taken by --edit, not --apply"};
+    return base::Error{"with accesses in order, changes are taken by --edit alone"};
   replay::SharedAccesses facts;
   const base::Result<model::Trace> with_turns = replay::with_access_turns(trace, facts);
   if (!with_turns) return with_turns.error();
   outcome.accesses = facts;
   const whatif::Simulator simulator(*with_turns);
-  const base::Result<std::vector<SectionEdit>> edits = edits_of_rules(options.edits.rules, *with_turns, simulator);
-  if (!edits) return edits.error();
-  return plans_for(simulator, *edits);
+  const base::Result<whatif::Variant> variant = variant_of_rules(options.edits.rules, *with_turns, simulator);
+  if (!variant) return variant.error();
+  return plans_for(simulator, *variant);
 }
 
 // Unchanged and changed take turns, so that a slow spell of the machine meets both.
 void replay_order(const Order& order, const Plans& plans, const Options& options, MethodRuns& runs, Parts& parts) {
+  runs.impossible = plans.impossible;
+  if (!runs.impossible.empty()) return;
   for (uint32_t i = 0; i < options.runs; ++i) {
-    const auto first = replay::enforce_in_process(plans.before->path(), order.strategy, options.limit_s);
+    const auto first =
+        replay::enforce_in_process(plans.before->path(), order.strategy, options.limit_s, plans.cores_before);
     if (!first) {
       runs.impossible = first.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
       return;
@@ -184,7 +206,8 @@ void replay_order(const Order& order, const Plans& plans, const Options& options
     parts.runs.push_back(*first);
     runs.before_ns.push_back(first->result.run_ns);
     if (!plans.after) continue;
-    const auto second = replay::enforce_in_process(plans.after->path(), order.strategy, options.limit_s);
+    const auto second =
+        replay::enforce_in_process(plans.after->path(), order.strategy, options.limit_s, plans.cores_after);
     if (!second) {
       runs.impossible = "changed: " + second.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
       return;
@@ -209,8 +232,8 @@ void replay_conflicts(const Recordings& recordings, const whatif::Simulator& sim
 }
 
 base::Status replay_all(const Recordings& recordings, const whatif::Simulator& simulator,
-                        std::span<const SectionEdit> edits, const Options& options, Outcome& outcome) {
-  const base::Result<Plans> plans = plans_for(simulator, edits);
+                        const whatif::Variant& variant, const Options& options, Outcome& outcome) {
+  const base::Result<Plans> plans = plans_for(simulator, variant);
   if (!plans) return plans.error();
   for (const Order& order : kOrders) {
     if (std::ranges::find(options.orders, order.word) == options.orders.end()) continue;
@@ -441,8 +464,11 @@ int run(const Options& given, const Session& session) {
       return fail(kExitImpossible, path + ": " + status.error().message);
   }
   const whatif::Simulator simulator(trace);
-  base::Result<std::vector<SectionEdit>> edits = edits_for(options.edits, *recordings, simulator);
-  if (!edits) return fail(options.edits.specs.empty() ? kExitUsage : kExitInput, edits.error().message);
+  base::Result<whatif::Variant> variant = variant_for(options.edits, *recordings, simulator);
+  if (!variant) {
+    const bool of_rules = variant.error().message.starts_with("--edit");
+    return fail(of_rules ? kExitUsage : kExitInput, variant.error().message);
+  }
   base::Result<whatif::BaselineCheck> baseline = simulator.check_baseline({.cores = options.cores});
   if (!baseline) return fail(kExitImpossible, path + ": " + baseline.error().message);
   Outcome outcome{.recorded_ns = baseline->recorded_ns,
@@ -454,10 +480,10 @@ int run(const Options& given, const Session& session) {
                                              "allows more, --no-threads only computes",
                                              path, recorded_s, options.limit_s));
   }
-  if (base::Status status = simulate(trace, simulator, *edits, options, outcome); !status)
+  if (base::Status status = simulate(trace, simulator, *variant, options, outcome); !status)
     return fail(kExitImpossible, path + ": " + status.error().message);
   if (!options.no_threads) {
-    if (base::Status status = replay_all(*recordings, simulator, *edits, options, outcome); !status)
+    if (base::Status status = replay_all(*recordings, simulator, *variant, options, outcome); !status)
       return fail(kExitImpossible, path + ": " + status.error().message);
   }
   if (!options.csv.empty()) {
@@ -483,16 +509,15 @@ int run(const Options& given, const Session& session) {
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   add_recording_arguments(list, options->paths);
-  const Option edit =
-      list.add_option("--edit", options->edits.rules,
-                      "Change critical sections: lock=NAME and, behind commas, any of site=TEXT, as=NAME, also=NAME, "
-                      "mode=exclusive|shared|none, head=80%, tail=20us; repeatable")
-          .value_name("CHANGE")
-          .repeatable();
-  list.add_option("--apply", options->edits.specs, "Change them as an improvement spec says; repeatable")
+  list.add_option("--edit", options->edits.rules,
+                  "Change critical sections: lock=NAME and, behind commas, any of site=TEXT, as=NAME, also=NAME, "
+                  "mode=exclusive|shared|none, head=80%, tail=20us; after all specs; repeatable")
+      .value_name("CHANGE")
+      .repeatable();
+  list.add_option("--apply", options->edits.specs,
+                  "Change tasks, locks and cores as an improvement spec says; repeatable")
       .value_name("FILE")
-      .repeatable()
-      .excludes(edit);
+      .repeatable();
   options->orders_given =
       list.add_option(
               "--order", options->orders,
@@ -520,7 +545,7 @@ Run declare(OptionList& list) {
 }  // namespace
 
 const Command kReplayCommand{"replay",
-                             "Run a recorded native program's threads and locks again, also with locks changed",
+                             "Run a recorded native program's threads and locks again, also with either changed",
                              "contrafact replay run.cft\n"
                              "contrafact replay run.cft sets.cft --order conflicts\n"
                              "contrafact replay run.cft sets.cft --apply specs/01-split-lock.json",

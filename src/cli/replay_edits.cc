@@ -8,18 +8,33 @@
 namespace contrafact::cli {
 namespace {
 
-base::Result<std::vector<whatif::SectionEdit>> edits_of_specs(const std::vector<std::string>& paths,
-                                                              const Recordings& recordings,
-                                                              const whatif::Simulator& simulator) {
+base::Result<whatif::Variant> variant_of_specs(const std::vector<std::string>& paths, const Recordings& recordings,
+                                               const whatif::Simulator& simulator) {
   const model::Facts of_trace(recordings.trace);
   const analysis::SectionFacts facts = section_facts(recordings, of_trace);
   const base::Result<std::vector<improve::Candidate>> candidates =
-      read_lock_specs({.trace = recordings.trace, .sections = recordings.has_sets() ? &facts : nullptr}, paths);
+      read_spec_files({.trace = recordings.trace, .sections = recordings.has_sets() ? &facts : nullptr}, paths);
   if (!candidates) return candidates.error();
   base::Result<whatif::Variant> variant =
       whatif::variant_of(recordings.trace, simulator.sections(), improvements_of(*candidates));
   if (!variant) return base::Error{"--apply: " + variant.error().message};
-  return std::move(variant->edits);
+  return variant;
+}
+
+base::Status add_rules(const std::vector<std::string>& texts, const model::Trace& trace,
+                       const whatif::Simulator& simulator, whatif::Variant& variant) {
+  std::vector<whatif::SectionRule> rules;
+  for (const std::string& text : texts) {
+    base::Result<whatif::SectionRule> rule = whatif::parse_section_rule(text);
+    if (!rule) return base::Error{"--edit " + rule.error().message};
+    rules.push_back(*std::move(rule));
+  }
+  if (rules.empty()) return {};
+  base::Result<std::vector<whatif::SectionEdit>> edits =
+      whatif::edits_of(trace, simulator.sections(), rules, std::move(variant.edits));
+  if (!edits) return base::Error{"--edit: " + edits.error().message};
+  variant.edits = *std::move(edits);
+  return {};
 }
 
 // Of the threads' time; none where nothing was recorded without sets, to compare with.
@@ -36,25 +51,24 @@ std::optional<double> sets_share(const Recordings& recordings, double threads_ns
 
 }  // namespace
 
-base::Result<std::vector<whatif::SectionEdit>> edits_of_rules(const std::vector<std::string>& texts,
-                                                              const model::Trace& trace,
-                                                              const whatif::Simulator& simulator) {
-  std::vector<whatif::SectionRule> rules;
-  for (const std::string& text : texts) {
-    base::Result<whatif::SectionRule> rule = whatif::parse_section_rule(text);
-    if (!rule) return base::Error{"--edit " + rule.error().message};
-    rules.push_back(*std::move(rule));
-  }
-  if (rules.empty()) return std::vector<whatif::SectionEdit>();
-  base::Result<std::vector<whatif::SectionEdit>> edits = whatif::edits_of(trace, simulator.sections(), rules);
-  if (!edits) return base::Error{"--edit: " + edits.error().message};
-  return edits;
+base::Result<whatif::Variant> variant_of_rules(const std::vector<std::string>& texts, const model::Trace& trace,
+                                               const whatif::Simulator& simulator) {
+  whatif::Variant variant;
+  if (base::Status status = add_rules(texts, trace, simulator, variant); !status) return status.error();
+  return variant;
 }
 
-base::Result<std::vector<whatif::SectionEdit>> edits_for(const ReplayEdits& edits, const Recordings& recordings,
-                                                         const whatif::Simulator& simulator) {
-  if (!edits.specs.empty()) return edits_of_specs(edits.specs, recordings, simulator);
-  return edits_of_rules(edits.rules, recordings.trace, simulator);
+base::Result<whatif::Variant> variant_for(const ReplayEdits& edits, const Recordings& recordings,
+                                          const whatif::Simulator& simulator) {
+  whatif::Variant variant;
+  if (!edits.specs.empty()) {
+    base::Result<whatif::Variant> of_specs = variant_of_specs(edits.specs, recordings, simulator);
+    if (!of_specs) return of_specs;
+    variant = *std::move(of_specs);
+  }
+  if (base::Status status = add_rules(edits.rules, recordings.trace, simulator, variant); !status)
+    return status.error();
+  return variant;
 }
 
 std::optional<double> recorder_share(const Recordings& recordings, int64_t recorded_ns) {

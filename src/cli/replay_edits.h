@@ -1,4 +1,4 @@
-// The changes that `contrafact replay` makes: to critical sections, by --edit or by improvement specs.
+// The changes that `contrafact replay` makes: by improvement specs, and to critical sections by --edit.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,6 @@
 
 #include "base/result.h"
 #include "cli/recordings.h"
-#include "whatif/section_edit.h"
 #include "whatif/simulate.h"
 
 namespace contrafact::cli {
@@ -19,14 +18,12 @@ struct ReplayEdits {
 };
 
 // Of --edit alone.
-base::Result<std::vector<whatif::SectionEdit>> edits_of_rules(const std::vector<std::string>& texts,
-                                                              const model::Trace& trace,
-                                                              const whatif::Simulator& simulator);
+base::Result<whatif::Variant> variant_of_rules(const std::vector<std::string>& texts, const model::Trace& trace,
+                                               const whatif::Simulator& simulator);
 
-// Parallel to the simulator's sections; empty: nothing changes. Errors name the option or the file. Specs may change
-// critical sections only, because only threads and locks are replayed.
-base::Result<std::vector<whatif::SectionEdit>> edits_for(const ReplayEdits& edits, const Recordings& recordings,
-                                                         const whatif::Simulator& simulator);
+// What the specs say, then --edit. Errors name the option or the file.
+base::Result<whatif::Variant> variant_for(const ReplayEdits& edits, const Recordings& recordings,
+                                          const whatif::Simulator& simulator);
 
 // The part of the threads' time that was spent on recording: measured as far as sets were recorded in windows, and
 // estimated for the probes from their cost on a machine of the kind that they were measured on. None where it is not

@@ -26,6 +26,8 @@ class ScheduleFile {
 // The schedules to replay: as recorded, and changed, if there is a change.
 struct Plans {
   std::unique_ptr<ScheduleFile> before, after;
+  uint32_t cores_before = 0, cores_after = 0;  // that the replay may use; 0: all that there are
+  std::string impossible;                      // why the change cannot be replayed; empty: it can
 };
 
 }  // namespace contrafact::cli

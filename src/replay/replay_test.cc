@@ -56,8 +56,8 @@ class File {
   std::filesystem::path path_;
 };
 
-Schedule planned(const model::Trace& trace, std::span<const SectionEdit> edits = {}) {
-  base::Result<Schedule> schedule = plan_schedule(whatif::Simulator(trace), edits);
+Schedule planned(const model::Trace& trace, const whatif::Variant& variant = {}) {
+  base::Result<Schedule> schedule = plan_schedule(whatif::Simulator(trace), variant);
   EXPECT_TRUE(schedule.ok());
   return *std::move(schedule);
 }
@@ -247,7 +247,68 @@ TEST(Enforce, EditsTakeLocksAway) {
   const model::Trace trace = contended();
   std::vector<SectionEdit> edits = whatif::unedited(whatif::Simulator(trace).sections());
   for (SectionEdit& edit : edits) edit.mode = SectionEdit::Mode::none;
-  EXPECT_EQ(replayed(planned(trace, edits), Strategy::recorded).sections, 0u);
+  EXPECT_EQ(replayed(planned(trace, {.edits = edits}), Strategy::recorded).sections, 0u);
+}
+
+// Two threads for two tasks, each of which takes a lock; `main` waits for both.
+model::Trace two_threads() {
+  return parsed(
+      "fact agent native\nfact cores 2\nlock m mutex table\nmethod m1 .work q.cc:1\ncontext c1 - m1:5\n"
+      "thread main\nthread v\nthread w\n"
+      "0 main thread_begin\n100 main task_spawn t1 c1 - m1\n200 main task_spawn t2 c1 - m1\n"
+      "300 main wait_begin t1 c1\n"
+      "310 v thread_begin\n310 v task_start t1\n400 v lock_acquire m c1\n1400 v lock_release m -\n"
+      "2000 v task_end t1\n2000 v thread_end\n"
+      "320 w thread_begin\n320 w task_start t2\n1500 w lock_acquire m c1\n2500 w lock_release m -\n"
+      "3000 w task_end t2\n3000 w thread_end\n"
+      "2010 main wait_end t1\n2020 main wait_begin t2 c1\n3010 main wait_end t2\n3020 main thread_end\n");
+}
+
+whatif::Variant with_task(const model::Trace& trace, uint32_t task, whatif::Treatment treatment) {
+  whatif::Variant variant;
+  variant.treatments.assign(trace.tasks.size(), whatif::Treatment::keep);
+  variant.treatments[task] = treatment;
+  return variant;
+}
+
+std::vector<ActionCode> codes_of(const ReplayThread& thread) {
+  std::vector<ActionCode> codes;
+  for (const Action& action : thread.actions) {
+    if (action.code != ActionCode::burn) codes.push_back(action.code);
+  }
+  return codes;
+}
+
+TEST(Plan, WhatAThreadDidIsDoneByItsCaller) {
+  const model::Trace trace = two_threads();
+  using enum ActionCode;
+  EXPECT_THAT(codes_of(planned(trace).threads[0]), testing::ElementsAre(spawn, spawn, join, join));
+  const Schedule at_spawn = planned(trace, with_task(trace, 0, whatif::Treatment::inline_at_spawn));
+  EXPECT_THAT(codes_of(at_spawn.threads[0]), testing::ElementsAre(take, give, finish, spawn, join, join));
+  EXPECT_TRUE(at_spawn.threads[1].actions.empty());
+  EXPECT_FALSE(at_spawn.threads[2].actions.empty());
+  const Schedule at_wait = planned(trace, with_task(trace, 1, whatif::Treatment::inline_at_wait));
+  EXPECT_THAT(codes_of(at_wait.threads[0]), testing::ElementsAre(spawn, join, take, give, finish, join));
+  EXPECT_TRUE(at_wait.threads[2].actions.empty());
+}
+
+TEST(Enforce, TasksAndLocksChangeTogether) {
+  const model::Trace trace = two_threads();
+  for (const Strategy strategy : {Strategy::free, Strategy::recorded, Strategy::deterministic}) {
+    whatif::Variant variant = with_task(trace, 0, whatif::Treatment::inline_at_spawn);
+    EXPECT_EQ(replayed(planned(trace, variant), strategy).sections, 2u);
+    variant.edits = whatif::unedited(whatif::Simulator(trace).sections());
+    variant.edits[0].mode = SectionEdit::Mode::none;
+    EXPECT_EQ(replayed(planned(trace, variant), strategy).sections, 1u);
+  }
+}
+
+TEST(Plan, RefusesChangesThatThreadsCannotShow) {
+  const model::Trace trace = two_threads();
+  const whatif::Simulator simulator(trace);
+  EXPECT_FALSE(plan_schedule(simulator, with_task(trace, 0, whatif::Treatment::combinator)).ok());
+  EXPECT_FALSE(plan_schedule(simulator, {.pool_sizes = {{model::PoolId(0), 3}}}).ok());
+  EXPECT_FALSE(plan_schedule(simulator, {.edits = {SectionEdit()}}).ok());
 }
 
 // A thread that creates one and waits for it, a queue with a condition, a semaphore and a barrier: each thread gets to

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "model/text_names.h"
 
@@ -97,8 +98,8 @@ std::string listed(const std::set<std::string>& names) {
 
 class Applier {
  public:
-  Applier(const model::Trace& trace, std::span<const model::CriticalSection> sections)
-      : trace_(trace), sections_(sections), edits_(unedited(sections)) {}
+  Applier(const model::Trace& trace, std::span<const model::CriticalSection> sections, std::vector<SectionEdit> edits)
+      : trace_(trace), sections_(sections), edits_(std::move(edits)), next_lock_(first_new_lock()) {}
 
   base::Status apply(const SectionRule& rule) {
     std::vector<uint32_t> chosen = choose(rule);
@@ -154,14 +155,27 @@ class Applier {
     return part.ns + static_cast<int64_t>(part.share * static_cast<double>(hold_ns));
   }
 
+  // Behind those of the trace and of the edits that are there.
+  uint32_t first_new_lock() const {
+    auto next = static_cast<uint32_t>(trace_.locks.size());
+    for (const SectionEdit& edit : edits_) {
+      for (const uint32_t lock : {edit.lock, edit.also}) {
+        if (lock < SectionEdit::kAllLocks) next = std::max(next, lock + 1);
+      }
+    }
+    return next;
+  }
+
   uint32_t new_lock(const std::string& name) {
-    const auto next = static_cast<uint32_t>(trace_.locks.size() + new_locks_.size());
-    return new_locks_.try_emplace(name, next).first->second;
+    const auto [lock, is_new] = new_locks_.try_emplace(name, next_lock_);
+    if (is_new) ++next_lock_;
+    return lock->second;
   }
 
   const model::Trace& trace_;
   const std::span<const model::CriticalSection> sections_;
   std::vector<SectionEdit> edits_;
+  uint32_t next_lock_;
   std::map<std::string, uint32_t> new_locks_;
 };
 
@@ -190,13 +204,15 @@ base::Result<SectionRule> parse_section_rule(std::string_view text) {
 
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,
-                                                std::span<const SectionRule> rules) {
-  Applier applier(trace, sections);
+                                                std::span<const SectionRule> rules,
+                                                std::vector<SectionEdit> before) {
+  if (before.empty()) before = unedited(sections);
+  Applier applier(trace, sections, before);
   for (const SectionRule& rule : rules) {
     if (base::Status status = applier.apply(rule); !status) return status.error();
   }
   std::vector<SectionEdit> edits = applier.take();
-  if (!rules.empty() && edits == unedited(sections)) return base::Error{"nothing changes: the sections are so already"};
+  if (!rules.empty() && edits == before) return base::Error{"nothing changes: the sections are so already"};
   return edits;
 }
 

@@ -35,10 +35,12 @@ struct SectionRule {
 
 base::Result<SectionRule> parse_section_rule(std::string_view text);
 
-// Applies the rules in order; later ones override earlier ones. `sections` are those of `trace`. Errors: a rule that
-// fits no section, with the locks or sites that there are.
+// Applies the rules in order; later ones override earlier ones, and the edits that were there before (empty: none).
+// `sections` are those of `trace`, to which `before` is parallel. Errors: a rule that fits no section, with the locks or
+// sites that there are.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,
-                                                std::span<const SectionRule> rules);
+                                                std::span<const SectionRule> rules,
+                                                std::vector<SectionEdit> before = {});
 
 }  // namespace contrafact::whatif

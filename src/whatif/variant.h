@@ -24,6 +24,11 @@ struct Variant {
   std::vector<float> cpu_scales = {};
   std::vector<PoolSize> pool_sizes = {};
   uint32_t cores = 0;  // 0: those of SimulateOptions
+
+  bool changes_nothing() const {
+    return treatments.empty() && edits.empty() && cpu_scales.empty() && pool_sizes.empty() && cores == 0;
+  }
+  bool changes_locks_alone() const { return treatments.empty() && pool_sizes.empty() && cores == 0; }
 };
 
 // The improvements made together; `sections` are model::critical_sections(trace). Later improvements of sections change

@@ -13,7 +13,12 @@ struct ProcessRun {
   double foreign_share = 0;
 };
 
-// REQUIRES: the calling process has one thread. Errors: what `enforce` says; the limit was reached.
-base::Result<ProcessRun> enforce_in_process(const std::string& path, Strategy strategy, double limit_s);
+// On `cores` of those that the calling process may use; 0: on all of them. REQUIRES: the calling process has one thread.
+// Errors: what `enforce` says; the limit was reached; there are not so many cores.
+base::Result<ProcessRun> enforce_in_process(const std::string& path, Strategy strategy, double limit_s,
+                                            uint32_t cores = 0);
+
+// How many the calling process may use.
+uint32_t cores_to_use();
 
 }  // namespace contrafact::replay

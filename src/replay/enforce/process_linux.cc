@@ -1,6 +1,7 @@
 #include "replay/enforce/process.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -36,9 +37,25 @@ bool write_all(int to, const void* bytes, size_t size) {
   return true;
 }
 
-[[noreturn]] void be_child(int to, const std::string& path, Strategy strategy) {
+// The first `cores` of those that this process may use, from here on. False if there are not so many.
+bool keep_to(uint32_t cores) {
+  cpu_set_t allowed, chosen;
+  CPU_ZERO(&chosen);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
+  uint32_t left = cores;
+  for (int cpu = 0; cpu < CPU_SETSIZE && left > 0; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    CPU_SET(cpu, &chosen);
+    --left;
+  }
+  return left == 0 && sched_setaffinity(0, sizeof chosen, &chosen) == 0;
+}
+
+[[noreturn]] void be_child(int to, const std::string& path, Strategy strategy, uint32_t cores) {
   Answer answer;
-  base::Result<ReplayResult> result = enforce(path, strategy);
+  base::Result<ReplayResult> result = cores == 0 || keep_to(cores)
+                                          ? enforce(path, strategy)
+                                          : base::Error{std::to_string(cores) + " cores are not to be had"};
   answer.ok = result.ok();
   if (result) {
     answer.counts = *result;
@@ -104,7 +121,13 @@ bool receive(int from, Answer& answer, std::vector<int64_t>& groups, double limi
 
 }  // namespace
 
-base::Result<ProcessRun> enforce_in_process(const std::string& path, Strategy strategy, double limit_s) {
+uint32_t cores_to_use() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? static_cast<uint32_t>(CPU_COUNT(&allowed)) : 1;
+}
+
+base::Result<ProcessRun> enforce_in_process(const std::string& path, Strategy strategy, double limit_s,
+                                            uint32_t cores) {
   int ends[2];
   if (pipe(ends) != 0) return base::Error{std::string("pipe: ") + std::strerror(errno)};
   const int64_t begin_ns = base::monotonic_ns();
@@ -113,7 +136,7 @@ base::Result<ProcessRun> enforce_in_process(const std::string& path, Strategy st
   if (child < 0) return base::Error{std::string("fork: ") + std::strerror(errno)};
   if (child == 0) {
     close(ends[0]);
-    be_child(ends[1], path, strategy);
+    be_child(ends[1], path, strategy, cores);
   }
   close(ends[1]);
   Answer answer;

@@ -1,8 +1,6 @@
 // From a recorded native run to a schedule for real threads: the operations that the simulation executes
-// (whatif/sim_program.h), each thread's in one list, critical sections changed as edits say. Pure.
+// (whatif/sim_program.h), each thread's in one list, tasks and critical sections as a variant says. Pure.
 #pragma once
-
-#include <span>
 
 #include "replay/schedule.h"
 #include "whatif/simulate.h"
@@ -10,8 +8,9 @@
 namespace contrafact::replay {
 
 // Errors: the trace is not of a native program, has more threads than a replay starts, or is longer than it may take;
-// one line that says which. `edits` as for Simulator::simulate_sections.
-base::Result<Schedule> plan_schedule(const whatif::Simulator& simulator, std::span<const whatif::SectionEdit> edits);
+// one line that says which; the variant has what threads alone cannot show: pools of another size, stages in place of
+// waits. Of its cores nothing is in the schedule: that is for who replays it.
+base::Result<Schedule> plan_schedule(const whatif::Simulator& simulator, const whatif::Variant& variant);
 
 inline constexpr size_t kReplayThreadsMax = 2'000;
 
