@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -222,6 +223,18 @@ void simulate_entries(const Found& search, double score_max, std::vector<Entry>&
   }
 }
 
+// By score, but first of those about as good as the best, the one with the fewest members.
+void sort_by_worth(std::vector<Entry>& entries) {
+  std::ranges::stable_sort(entries, {}, &Entry::score);
+  if (entries.empty()) return;
+  const auto worse = std::ranges::find_if(
+      entries, [&](const Entry& entry) { return entry.score > entries.front().score + kScoreTolerance; });
+  const auto leanest = std::ranges::min_element(entries.begin(), worse, {}, [](const Entry& entry) {
+    return entry.combination->improvements.size();
+  });
+  std::rotate(entries.begin(), leanest, std::next(leanest));
+}
+
 // The best of what was found, by the figures that are to be read first, that scores below `score_max`, whose estimated
 // trace is sound and that is no loss when simulated. Nothing: there is none; `lost`: some are a loss; `any`: some are
 // none, but not sound; `passed_over`: why the best of those is not.
@@ -239,7 +252,7 @@ std::optional<Sound> first_sound(const Found& search, double score_max, bool* lo
     }
   }
   *any = !entries.empty();
-  std::ranges::stable_sort(entries, {}, &Entry::score);
+  sort_by_worth(entries);
   for (Entry& entry : entries) {
     const whatif::Figures known = entry.effect.estimate.figures;
     base::Result<whatif::Estimate> estimate = search.engines.estimator->estimate(

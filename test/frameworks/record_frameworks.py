@@ -3,7 +3,7 @@
 
 Records small programs of real frameworks, in versions that pom.xml pins and jars.sha256 holds to, and asserts what was recorded:
 the tasks by kind, pool, body and fate; that each began after it was handed over; the waits; and that the program put out what it
-does by itself. The jars are fetched into BUILD/frameworks/lib, by Maven, unless they are there. Ends with 77 where they cannot be fetched. Nothing is asserted about times.
+does by itself. The jars are fetched into BUILD/frameworks, by Maven, unless they are there. Ends with 77 where they cannot be fetched. Nothing is asserted about times.
 """
 import argparse
 import collections
@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "jvm"), str(HERE.parent / "golden")]
@@ -82,6 +83,8 @@ EXPECTED = {
     "Pekko": dict(tasks={}, pools=set()),
     "Spring": dict(tasks={("pooled", SPRING, "FutureUtils.lambda$toSupplier$0", "normal"): 40, ("pooled", SPRING, SPIN, "normal"): 40},
                    pools={SPRING}),
+    "Boot": dict(tasks={("pooled", TOMCAT, "SocketProcessorBase.run", "normal"): 40, ("pooled", SPRING, "Boot$Orders.lambda$order$0", "normal"): 40},
+                 pools={TOMCAT, SPRING}, sizes={TOMCAT: (10, 200)}, waits=40),
     "Own": dict(tasks={("pooled", "frameworks.Own$Queue", ALL, "normal"): 40, ("pooled", "frameworks.Own$Queue", "Own.future", "normal"): 40,
                        ("pooled", "frameworks.Own$Queue", "Own.refused", "dropped"): 5, ("stage", None, "Own.stage", "normal"): 40,
                        ("stage", None, "Own.counted", "normal"): 40,
@@ -105,31 +108,57 @@ SIZES = {TOMCAT: (2, 4), NIO: (1, 1), NETTY: (1, 1), JETTY: (6, 6), JBOSS: (3, 3
          KOTLIN_LOOP: (1, 1), "frameworks.Own$Queue": (0, 2**32 - 1)}
 
 
-def checksums():
-    return dict(reversed(line.split()) for line in (HERE / "jars.sha256").read_text().splitlines())
-
-
-def is_fetched(folder):
-    wanted = checksums()
+def is_fetched(folder, source):
+    wanted = dict(reversed(line.split()) for line in (source / "jars.sha256").read_text().splitlines())
     return all((folder / name).exists() and hashlib.sha256((folder / name).read_bytes()).hexdigest() == sum_
                for name, sum_ in wanted.items())
 
 
-def fetch(folder):
-    """"" or why not."""
+def fetch(folder, source=HERE):
+    """What the source's pom.xml names. "" or why not."""
     folder = pathlib.Path(folder).resolve()  # Maven would take it from the folder of its pom.xml
-    if is_fetched(folder):
+    if is_fetched(folder, source):
         return ""
     if not shutil.which("mvn"):
         return "mvn is not installed"
     shutil.rmtree(folder, ignore_errors=True)
-    done = subprocess.run(["mvn", "-B", "-q", "-f", str(HERE / "pom.xml"), f"{PLUGIN}:copy-dependencies", "-DincludeScope=runtime",
+    done = subprocess.run(["mvn", "-B", "-q", "-f", str(source / "pom.xml"), f"{PLUGIN}:copy-dependencies", "-DincludeScope=runtime",
                            f"-DoutputDirectory={folder}"], capture_output=True, text=True, timeout=FETCH_SECONDS_MAX)
     if done.returncode != 0:
         return f"Maven could not fetch the frameworks: {(done.stdout + done.stderr)[-400:]!r}"
-    if not is_fetched(folder):
-        sys.exit("fetched jars differ from jars.sha256")
+    if not is_fetched(folder, source):
+        sys.exit(f"fetched jars differ from {source / 'jars.sha256'}")
     return ""
+
+
+def compile_java(classpath, folder, sources):
+    subprocess.run(["javac", "--release", "17", "-g", "-parameters", "-nowarn", "-proc:none", "-cp", classpath, "-d", str(folder),
+                    *sorted(str(path) for path in sources)], check=True)
+
+
+def boot_jar(path, lib, classes):
+    """As Spring Boot's Maven plug-in packs it: the program's classes and all libraries' jars in one, and what loads them."""
+    loader = next(lib.glob("spring-boot-loader-*.jar"))
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: org.springframework.boot.loader.launch.JarLauncher\n"
+                     "Start-Class: frameworks.Boot\nSpring-Boot-Classes: BOOT-INF/classes/\nSpring-Boot-Lib: BOOT-INF/lib/\n")
+        for entry in ("BOOT-INF/", "BOOT-INF/classes/", "BOOT-INF/lib/"):
+            out.writestr(entry, "")
+        with zipfile.ZipFile(loader) as packed:
+            for name in packed.namelist():
+                if name.endswith(".class") or name.startswith("META-INF/services/") and not name.endswith("/"):
+                    out.writestr(name, packed.read(name))
+        for file in sorted(classes.rglob("*.class")):
+            out.write(file, f"BOOT-INF/classes/{file.relative_to(classes)}")
+        for file in sorted(lib.glob("*.jar")):
+            if file != loader:
+                out.write(file, f"BOOT-INF/lib/{file.name}")
+
+
+def build_boot(build, folder):
+    lib = pathlib.Path(build) / "frameworks" / "boot-lib"
+    compile_java(f"{lib}/*", folder / "boot", [HERE / "boot" / "Boot.java", HERE / "java" / "frameworks" / "Work.java"])
+    boot_jar(folder / "boot.jar", lib, folder / "boot")
 
 
 def run(command):
@@ -218,6 +247,8 @@ def faults(build, java, folder, name, expected):
     classpath = f"{folder}/classes:{build}/frameworks/lib/*"
     trace = tempfile.mktemp(prefix=name, suffix=".cft", dir=folder)
     command = [java, "-cp", classpath, *SCRIPTS.get(name, [f"frameworks.{name}"])]
+    if name == "Boot":
+        command = [java, "-jar", f"{folder}/boot.jar"]
     plain = run(command)
     recorded = run([f"{build}/bin/contrafact", "record", "-q", "-o", trace, "--", *command])
     if plain != recorded or plain[0] != 0:
@@ -243,10 +274,10 @@ def faults(build, java, folder, name, expected):
 
 # By program: the library beside its places. A task that a library hands on by itself has none of the program's.
 VIA = {"Reactor": "Reactor", "RxJava": "RxJava", "Guava": "Guava", "Netty": "Netty", "Kotlin": "Kotlin", "VertX": "Vert.x", "Scala": "Scala",
-       "Clojure": "Clojure", "Pekko": "Pekko", "Spring": "Spring"}
+       "Clojure": "Clojure", "Pekko": "Pekko", "Spring": "Spring", "Boot": "Spring"}
 TASK_CHANGES = ("convert-to-inline", "inline-at-wait", "hoist-branch", "convert-to-combinator")
 # Lines that hand out tasks by what was made at run time: a proxy.
-PLACES = {"Spring": {48, 57}}
+PLACES = {"Spring": {48, 57}, "Boot": {30}}
 
 
 def place_faults(build, trace, name):
@@ -275,16 +306,15 @@ def main():
     parser.add_argument("--program", action="append", choices=EXPECTED)
     arguments = parser.parse_args()
     lib = pathlib.Path(arguments.build) / "frameworks" / "lib"
-    why = fetch(lib)
+    why = fetch(lib) or fetch(lib.parent / "boot-lib", HERE / "boot")
     if why:
         print(f"not measured: {why}")
         sys.exit(NOT_MEASURED)
     failed = 0
     programs = [(java, name) for java in arguments.java for name in arguments.program or EXPECTED]
     with tempfile.TemporaryDirectory(prefix="contrafact-frameworks-") as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        sources = sorted(str(path) for path in (HERE / "java" / "frameworks").glob("*.java"))
-        subprocess.run(["javac", "--release", "17", "-g", "-nowarn", "-proc:none", "-cp", f"{lib}/*", "-d", f"{folder}/classes", *sources],
-                       check=True)
+        compile_java(f"{lib}/*", f"{folder}/classes", (HERE / "java" / "frameworks").glob("*.java"))
+        build_boot(arguments.build, pathlib.Path(folder))
         work = lambda item: list(faults(arguments.build, item[0], folder, item[1], EXPECTED[item[1]]))
         for (java, name), found in zip(programs, pool.map(work, programs)):
             failed += bool(found)
