@@ -68,6 +68,15 @@ def check_places(build, java, folder):
         reasons = {row["reason"] for row in advice["left_out"] if row["where"] and row["where"].get("owner")}
         assert "handed out by the code of scheduler-core, by no known line of the program" in reasons, (name, reasons)
         check_expressions(java, pathlib.Path(folder))
+        check_time_limits(advice)
+
+
+def check_time_limits(advice):
+    """Where a task is called in place, nothing keeps the time limit under which it is waited for: that is said."""
+    rows = [row for row in advice["improvements"] if row["what"] == "convert-to-inline"]
+    for text, said in (("// by a timed get", "with a time-out"), ("// under a limit", "under the time limit set")):
+        at = [row["warnings"] for row in rows if row["where"]["line"] == line_of("Shop.java", text)]
+        assert at and all(any(said in str(warning) for warning in warnings) for warnings in at), (text, rows)
 
 
 FUTURES = """import java.util.concurrent.*;

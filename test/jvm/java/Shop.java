@@ -2,11 +2,13 @@ package places.shop;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.RecursiveTask;
+import java.util.concurrent.TimeUnit;
 import places.library.Scheduler;
 
 /** Hands tasks out through a library, and by itself: each line that must be named is marked. */
@@ -25,6 +27,8 @@ public final class Shop {
     ExecutorService clerks = Executors.newFixedThreadPool(2);
     sum += clerks.submit(() -> taxed(clerks)).get();
     clerks.shutdown();
+    sum += POOL.submit(() -> load() + 1).get(60, TimeUnit.SECONDS);  // by a timed get
+    sum += CompletableFuture.supplyAsync(() -> load() + 2, POOL).orTimeout(60, TimeUnit.SECONDS).join();  // under a limit
     POOL.shutdown();
     scheduler.close();
     System.out.println("sum " + sum);
