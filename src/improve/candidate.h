@@ -40,7 +40,6 @@ struct Candidate {
   uint64_t making_durable = 0;  // shorten_section: sections whose ends make earlier writes durable
   bool exchanges =
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
-  bool at_first_use = false;  // shared_look: sections change something in the first twentieth of the run alone
   bool of_words = false;      // make_atomic: of several words
   // shorten_section: the end of the part that moves in front of most of these sections, and the begin of the part that
   // moves behind them. None: not known, or hardly anything moves there.

@@ -245,12 +245,17 @@ TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeDoubleChecked) {
   std::vector<std::string> sections{"x b w0"};
   for (int i = 0; i < 40; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r0");
   const Scene at_first(sections);
-  ASSERT_NE(at_first.get(kinds::shared_look), nullptr);
-  EXPECT_TRUE(at_first.get(kinds::shared_look)->at_first_use);
+  const Candidate* check = at_first.get(kinds::double_check);
+  ASSERT_NE(check, nullptr);
+  EXPECT_EQ(check->improvement.part[0], 0u);
+  EXPECT_EQ(check->improvement.look_ns[0], 1000);
+  EXPECT_THAT(std::span(check->improvement.part).subspan(1), testing::Each(1u));
+  std::vector<whatif::SectionEdit> edits = whatif::unedited(at_first.facts.sections);
+  kinds::double_check->edit(at_first.trace, at_first.facts.sections, check->improvement, edits);
+  EXPECT_EQ(std::ranges::count(edits, whatif::SectionEdit::Mode::none, &whatif::SectionEdit::mode), 40);
   sections.push_back("x b w0");
-  const Scene later(sections);
-  ASSERT_NE(later.get(kinds::shared_look), nullptr);
-  EXPECT_FALSE(later.get(kinds::shared_look)->at_first_use);
+  EXPECT_EQ(Scene(sections).get(kinds::double_check), nullptr);
+  EXPECT_NE(Scene(sections).get(kinds::shared_look), nullptr);
 }
 
 // As a Bloom filter's words: some are set already.

@@ -33,8 +33,8 @@ struct Improvement {
 
   // Target::sections
   std::vector<uint32_t> sections = {};  // that change: indexes into model::critical_sections(trace), ascending
-  // By position in `sections`. split_lock: the section's part; part 0 keeps the lock. shared_look: 1 for sections that
-  // only look.
+  // By position in `sections`. split_lock: the section's part; part 0 keeps the lock. shared_look and double_check: 1
+  // for sections that only look.
   std::vector<uint32_t> part = {};
   // By position, for split_lock: the second part whose lock the section takes, or kAllParts; its own part again: none.
   // Empty: no section takes a second lock.
@@ -42,7 +42,8 @@ struct Improvement {
   std::vector<uint32_t> also_part = {};
   // By position. shorten_section: the time that moves out in front and behind. shared_look: in front, or empty.
   std::vector<int64_t> head_ns = {}, tail_ns = {};
-  std::vector<int64_t> look_ns = {};  // shared_look: by position, how long sections that change something look
+  // shared_look and double_check: by position, how long sections that change something look.
+  std::vector<int64_t> look_ns = {};
 
   // Target::pool and Target::machine
   model::PoolId pool = {};                   // none: the machine

@@ -6,16 +6,12 @@
 #include <algorithm>
 
 #include "improve/kinds/kinds.h"
-#include "improve/lock_search.h"
+#include "improve/lock_looks.h"
 #include "improve/section_change.h"
 #include "improve/section_ends.h"
 
 namespace contrafact::improve {
 namespace {
-
-bool only_looks(const LockUses& uses, uint32_t s) {
-  return uses.may_share(s) && uses.is_contested(uses.section(s).lock, uses.facts().sets.of_section[s]);
-}
 
 class SharedLook final : public SectionChange {
  public:
@@ -50,10 +46,6 @@ class SharedLook final : public SectionChange {
 
   void add_notes(const model::Trace&, const Candidate& candidate, std::vector<std::string>& notes) const override {
     notes.emplace_back("look with the lock shared; to change something, take it alone and look again");
-    if (candidate.at_first_use)
-      notes.emplace_back(
-          "what changes was made at first use alone: std::call_once, or a look at an atomic (acquire) before the lock, "
-          "may do as well");
     if (candidate.in_middle > 0)
       notes.push_back(fmt::format(
           "{} compute{} without the lock between the looks: what another thread was faster with is thrown away",
@@ -63,46 +55,21 @@ class SharedLook final : public SectionChange {
  private:
   // Most sections of the site find what they look for and change nothing, others do: get or insert.
   void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
-    const uint32_t site = search.facts().site_of[of_site[0]];
-    if (search.is_reader(site) || search.is_lone(site)) return;
-    std::vector<uint32_t> sections;
-    std::vector<int64_t> looks_ns;
-    for (const uint32_t s : of_site) {
-      if (search.is_around_wait(s)) return;
-      if (!search.is_known(s) || search.section(s).shared) continue;
-      sections.push_back(s);
-      if (only_looks(search, s)) looks_ns.push_back(search.section(s).hold_ns());
-    }
-    constexpr size_t kShareMin = 2;  // half of them
-    if (looks_ns.size() < 2 || kShareMin * looks_ns.size() < sections.size()) return;
-    const auto middle = looks_ns.begin() + static_cast<ptrdiff_t>(looks_ns.size() / 2);
-    std::ranges::nth_element(looks_ns, middle);
-    Candidate made = search.candidate(this, std::move(sections));
+    const std::optional<Looks> looks = looks_of(search, of_site);
+    if (!looks) return;
+    Candidate made = search.candidate(this, looks->sections);
     const UnseenWrites unseen(search, of_site);
     const SectionEnds ends(search, unseen);
-    for (const uint32_t s : made.improvement.sections) {
-      made.improvement.part.push_back(only_looks(search, s) ? 1 : 0);
-      made.improvement.look_ns.push_back(only_looks(search, s) ? 0 : *middle);
+    for (size_t i = 0; i < looks->sections.size(); ++i) {
+      const bool only = looks->only[i];
+      made.improvement.part.push_back(only ? 1 : 0);
+      made.improvement.look_ns.push_back(only ? 0 : looks->look_ns);
       // A thread that looks again before it changes something needs no lock for its work in between.
-      const Movable outside = only_looks(search, s) ? Movable() : ends.ends_and_middle(s, false);
+      const Movable outside = only ? Movable() : ends.ends_and_middle(looks->sections[i], false);
       made.improvement.head_ns.push_back(outside.head_ns + outside.middle_ns);
       made.in_middle += outside.head_ns + outside.middle_ns > 0;
     }
-    made.at_first_use = changes_at_first_use(search, made.improvement);
     search.add(std::move(made));
-  }
-
-  // All that change something are among the first twentieth of their lock's sections.
-  static bool changes_at_first_use(const LockSearch& search, const whatif::Improvement& improvement) {
-    constexpr uint32_t kBeginning = 20;
-    bool any = false;
-    for (size_t i = 0; i < improvement.sections.size(); ++i) {
-      if (improvement.part[i] == 1) continue;
-      const LockUses::Lock& lock = search.lock(search.section(improvement.sections[i]).lock);
-      if (improvement.sections[i] - lock.begin > (lock.end - lock.begin) / kBeginning) return false;
-      any = true;
-    }
-    return any;
   }
 };
 

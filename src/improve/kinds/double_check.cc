@@ -1,0 +1,77 @@
+// double-check: what most sections of a site look at was made at first use, and is not changed any more: they look
+// without a lock, and only those that find nothing take it, look again, and make it.
+
+#include <algorithm>
+
+#include "improve/kinds/kinds.h"
+#include "improve/lock_looks.h"
+#include "improve/section_change.h"
+
+namespace contrafact::improve {
+namespace {
+
+class DoubleCheck final : public SectionChange {
+ public:
+  constexpr DoubleCheck() : SectionChange("double-check", Effort::one_function, 2, 6) {}
+
+  void find(LockSearch& search) const override {
+    for (const auto& [site, sections] : search.by_site()) find_at(search, sections);
+  }
+
+  std::string_view fault(const whatif::Improvement& improvement) const override {
+    const size_t count = improvement.sections.size();
+    return improvement.part.size() == count && improvement.look_ns.size() == count
+               ? ""
+               : "a section does not say whether it looks only";
+  }
+
+  void edit(const model::Trace&, std::span<const model::CriticalSection>, const whatif::Improvement& improvement,
+            std::vector<whatif::SectionEdit>& edits) const override {
+    for (size_t i = 0; i < improvement.sections.size(); ++i) {
+      whatif::SectionEdit& edit = edits[improvement.sections[i]];
+      if (improvement.part[i] == 1) {
+        edit.mode = whatif::SectionEdit::Mode::none;
+      } else {
+        edit.look_ns += improvement.look_ns[i];
+      }
+    }
+  }
+
+  void add_notes(const model::Trace&, const Candidate&, std::vector<std::string>& notes) const override {
+    notes.emplace_back(
+        "the first look is a load (acquire) of an atomic that is stored (release) once all is made; who finds nothing "
+        "takes the lock and looks again. std::call_once does the same");
+  }
+
+ private:
+  void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
+    const std::optional<Looks> looks = looks_of(search, of_site);
+    if (!looks || !is_made_at_first_use(search, *looks)) return;
+    Candidate made = search.candidate(this, looks->sections);
+    for (size_t i = 0; i < looks->sections.size(); ++i) {
+      made.improvement.part.push_back(looks->only[i] ? 1 : 0);
+      made.improvement.look_ns.push_back(looks->only[i] ? 0 : looks->look_ns);
+    }
+    search.add(std::move(made));
+  }
+
+  // Whoever looks, in these sections, reads only what the first twentieth of their lock's sections wrote; and there are
+  // some that made it.
+  static bool is_made_at_first_use(const LockSearch& search, const Looks& looks) {
+    bool any = false;
+    for (size_t i = 0; i < looks.sections.size(); ++i) {
+      const uint32_t s = looks.sections[i];
+      if (looks.only[i] && search.is_disputed(search.section(s).lock, search.facts().sets.of_section[s])) return false;
+      any |= !looks.only[i];
+    }
+    return any;
+  }
+};
+
+constexpr DoubleCheck kDoubleCheck;
+
+}  // namespace
+
+const Kind* const kinds::double_check = &kDoubleCheck;
+
+}  // namespace contrafact::improve
