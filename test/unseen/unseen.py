@@ -27,6 +27,7 @@ import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "frameworks"))
+import left_out
 import machine
 import record_frameworks
 
@@ -383,6 +384,11 @@ def error_faults(rows):
     widths = [abs(row["spread"][-1] - row["spread"][0]) / row["actual"] for row in rows]
     print(f"intervals: {sum(row['covers'] for row in rows)} of {len(rows)} hold what was measured; their width is "
           f"{100 * statistics.median(widths):.1f} % of the measured time in the median")
+    words, is_held = left_out.judge([left_out.Prediction(row["case"], row["predicted"], row["spread"], row["actual"], row["noise"] * row["actual"])
+                                     for row in rows])
+    print(words)
+    if not is_held:
+        yield words
     median, within = statistics.median(errors), sum(error <= ERROR_MAX for error in errors) / len(errors)
     print(f"errors of {len(errors)} predictions: median {100 * median:.2f} %, worst {100 * max(errors):.1f} %, "
           f"{100 * within:.0f} % are no larger than {100 * ERROR_MAX:.0f} %")

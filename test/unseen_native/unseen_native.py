@@ -28,6 +28,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
+import left_out
 import machine
 import same_work
 import shortest_run
@@ -214,6 +215,11 @@ def main():
         widths = [100 * (row["interval"][1] - row["interval"][0]) for row in intervals]
         print(f"the intervals hold {sum(map(covers, intervals))} of {len(intervals)}; their width is {statistics.median(widths):.1f} points in the median")
     if errors and arguments.case is None and arguments.suite == "unseen_native" and len(usable) >= same_work.USABLE_MIN:
+        words, is_held = left_out.judge([left_out.Prediction(row["name"], row["gain"], row["interval"], row["really"], row["noise"] * (1 - row["really"]))
+                                         for row in intervals])
+        print(words)
+        if not is_held:
+            faults.append(words)
         if statistics.median(errors) > LIMITS["error median"] or max(errors) > LIMITS["error worst"]:
             faults.append("the gains are further off than LIMITS allows")
         if first < LIMITS["right remedy first"] * asked:
