@@ -127,6 +127,7 @@ class Planner {
 
   void append(const Op& op, int depth) {
     const auto value = static_cast<uint32_t>(op.value);
+    if (op.code != OpCode::cpu && op.code != OpCode::token_fire) credit_ns_ = 0;
     switch (op.code) {
       case OpCode::cpu:
         return burn(static_cast<int64_t>(op.value));
