@@ -1,5 +1,7 @@
 #include "agent_jvm/executor_locals.h"
 
+#include <string.h>
+
 #include <algorithm>
 
 #include "agent_jvm/executor_types.h"
@@ -8,14 +10,22 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-// What a class file with such a variable contains in any case.
+constexpr std::string_view kDescriptorBegin = "Ljava/util/concurrent/";
+
+// Where `what` begins; npos: nowhere. Each class that is loaded comes here: memmem is several times as fast as find().
+size_t find_in(std::string_view text, std::string_view what) {
+  const void* const found = memmem(text.data(), text.size(), what.data(), what.size());
+  return found ? static_cast<size_t>(static_cast<const char*>(found) - text.data()) : std::string_view::npos;
+}
+
+// Whether the file contains what one with such a variable does in any case.
 bool may_have_any(std::span<const uint8_t> bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.find("LocalVariableTable") == std::string_view::npos) return false;
-  for (size_t at = text.find(kExecutorPackage); at != std::string_view::npos; at = text.find(kExecutorPackage, at + 1)) {
-    if (at == 0) continue;
-    const std::string_view rest = text.substr(at - 1);
-    if (!executor_type_of(rest.substr(0, rest.find(';') + 1)).empty()) return true;
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (find_in(text, "LocalVariableTable") == std::string_view::npos) return false;
+  for (size_t at = find_in(text, kDescriptorBegin); at != std::string_view::npos; at = find_in(text, kDescriptorBegin)) {
+    text.remove_prefix(at);
+    if (!executor_type_of(text.substr(0, text.find(';') + 1)).empty()) return true;
+    text.remove_prefix(1);
   }
   return false;
 }
