@@ -66,7 +66,7 @@ class Matcher {
     }
   }
 
-  // How long those that got the mutex took from having a core to having it.
+  // How long the threads that acquired the mutex took to do so once they had a core.
   void add_returns(std::vector<int64_t>& returns_ns) const {
     for (const Sleep& sleep : sleeps_) {
       if (sleep.there_ns != INT64_MAX) returns_ns.push_back(sleep.there_ns - sleep.in_ns);
