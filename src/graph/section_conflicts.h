@@ -56,7 +56,7 @@ class SectionConflicts {
  public:
   explicit SectionConflicts(const model::SectionSets& sets) : sets_(sets) {}
 
-  // Of two sets' numbers in `sets`, in either order.
+  // The kind of a pair of sets, by their numbers in `sets`, in either order.
   PairKind between(uint32_t x, uint32_t y);
 
  private:

@@ -39,7 +39,7 @@ struct CellState {
 
 class LockSweep {
  public:
-  // Of the sections of one lock, `begin` to `end`.
+  // Sweeps over the sections of one lock, `begin` to `end`.
   LockSweep(std::span<const CriticalSection> sections, uint32_t begin, uint32_t end, const SectionSets& sets,
             const LockCells& cells)
       : sections_(sections),

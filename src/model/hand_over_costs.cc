@@ -141,7 +141,8 @@ class Costs {
     }
   }
 
-  // From the worker's spawn until the pool has it: Thread.start returns when the system has started the thread.
+  // The time from the worker's spawn until the pool has it: Thread.start returns when the system has started the
+  // thread.
   int64_t start_ns(uint32_t task) const {
     const TaskRow& row = trace_.tasks[task];
     if (!row.spawn.valid() || row.kind != TaskKind::pooled) return 0;

@@ -50,7 +50,7 @@ class Cutter {
     return besides_ns <= kWaitMaxNs;
   }
 
-  // To the state after all events up to `time_ns`.
+  // Moves to the state after all events up to `time_ns`.
   void advance(int64_t time_ns) {
     while (more_ && walk_.time_ns() <= time_ns) {
       runs_ = walk_.stack().empty() || walk_.in(FrameKind::task);

@@ -50,7 +50,7 @@ struct Improvement {
   uint32_t size_before = 0, size_after = 0;  // workers or cores
 };
 
-// Of critical sections.
+// Makes an improvement of critical sections.
 inline Improvement section_improvement(const Optimisation* optimisation, std::vector<uint32_t> sections,
                                        std::vector<uint32_t> part = {}, std::vector<int64_t> head_ns = {},
                                        std::vector<int64_t> tail_ns = {}) {

@@ -5,9 +5,9 @@
 // Time between two events of one task becomes `cpu` (needs a core) or `pause` (a fixed delay off the core):
 //  - where the kernel reported it, exactly: preempted gaps vanish (the simulation decides anew which thread is
 //    preempted), blocked gaps are pauses, the rest is CPU;
-//  - where it did not, all of it is CPU in tasks (an equal share where more ran than there were cores), and a pause
-//    outside of tasks, where threads mostly wait for the outside world (an acceptor in a system call looks as if it
-//    ran);
+//  - where it did not, all of it is CPU in tasks: an equal share where more threads ran than there were cores. Outside
+//    of tasks it is a pause: there, threads mostly wait for the outside world (an acceptor in a system call looks as if
+//    it ran);
 //  - stops of the virtual machine are pauses.
 // Native threads are simulated whether they deal with tasks or not, and their own code is CPU, because its blocking
 // calls are recorded.

@@ -151,7 +151,7 @@ TEST(WakeCost, IsNotTheWorkOfAnotherThread) {
   EXPECT_EQ(measured(trace).ns, 0);
 }
 
-// The same of one thread that does more in the second half of the run, where others sleep for its lock more often.
+// One thread does more in the second half of the run, where others sleep for its lock more often.
 TEST(WakeCost, IsNotTheWorkOfAnotherTime) {
   Recording recording;
   for (int i = 0; i < 1200; ++i) recording.hold("x", "y", i % 5 == 0, 1000 + i % 4);

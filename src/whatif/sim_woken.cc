@@ -36,7 +36,7 @@ class Untaken {
   std::vector<uint32_t> next_;
 };
 
-// Of one lock's sections.
+// Matches the sleeps and releases of one lock's sections.
 class Matcher {
  public:
   Matcher(const model::Trace& trace, std::span<const CriticalSection> sections) : trace_(trace), sections_(sections) {

@@ -60,7 +60,7 @@ cpu w1 100000 400000 preempted
   EXPECT_EQ(end_of(simulated(parsed("cpu w2 0 100500 blocked" + std::string(kTasks))).trace, 0), 700'000);
 }
 
-// Killed while main slept: it lasted until then, whoever ended before.
+// Killed while main slept: the run lasted until then, whichever thread ended before.
 TEST(SimulateEvents, MainThatWasCutOffLastsAsLongAsItRan) {
   const Trace trace = parsed(
       "fact agent native\n0 main thread_begin\n100 w1 thread_begin\n300 w1 thread_end\n"
