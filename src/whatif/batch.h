@@ -54,8 +54,8 @@ class Batch {
   std::vector<std::optional<Figures>> figures_in_lanes(std::span<const std::vector<uint32_t>* const> sets,
                                                        Scratch& scratch) const;
   bool has_lanes() const { return compiled_->program.possible; }
-  // How many threads to estimate on: `asked`, or for 0 the number of cores; but no more than there is memory for. The
-  // memory is bounded by the size of the trace.
+  // How many threads to estimate on: `asked`, or for 0 the number of cores, at most 8; but no more than there is memory
+  // for. The memory is bounded by the size of the trace.
   unsigned worker_count(unsigned asked) const;
   // Visits that were not spent on lanes, because the budget is small.
   uint64_t visits_spared() const { return compiled_->visits_spared; }

@@ -85,8 +85,8 @@ inline constexpr double kSlightlySlower = 0.005;
 constexpr double slower_tasks_max(double slower_max) {
   return slower_max > kSlowerTasksMax ? slower_max : kSlowerTasksMax;
 }
-// Whether the variant is slower by no more than it may be, and its outermost tasks by no more than they may be. With
-// `threads`, the variant must also keep peak and mean use at or below the recorded ones.
+// Whether neither the variant nor its outermost tasks are slower than they may be, and, with `threads`, whether peak
+// and mean use are at or below the recorded ones.
 bool passes_filters(const Figures& figures, const Figures& base, double slower_max = 0, bool threads = true);
 
 // Figures that are known before a search begins.
