@@ -82,7 +82,6 @@ TEST(File, ReadErrorSaysPathAndReason) {
   EXPECT_EQ(missing.error().message, "cannot open '/nonexistent/trace.cft': No such file or directory");
 }
 
-// Across the size from which a column lies on pages of its own.
 TEST(Hex, HasAtLeastTheDigitsAskedFor) {
   EXPECT_EQ(hex(0), "0");
   EXPECT_EQ(hex(0x7f1c), "7f1c");
@@ -91,6 +90,7 @@ TEST(Hex, HasAtLeastTheDigitsAskedFor) {
   EXPECT_EQ(hex(UINT64_MAX), "ffffffffffffffff");
 }
 
+// Across the size from which a column lies on pages of its own.
 TEST(Column, KeepsItsValuesWhileItGrowsAndShrinks) {
   Column<uint32_t> column;
   for (size_t size : {10, 1'000'000, 6'000'000, 30'000'000}) {

@@ -1,8 +1,8 @@
 // Column: a vector for the millions of values of one fact about every event.
 //
-// Two things differ from std::vector<T>: `resize` leaves new values unset (whoever resizes writes them), and a large
-// column lies on huge pages where the system has them, because page faults cost more than the decoding of a trace
-// otherwise. Thread safety is a vector's.
+// Two things differ from std::vector<T>. `resize` leaves new values unset: the code that resizes writes them. A large
+// column lies on huge pages where the system has them, because page faults otherwise cost more than the decoding of a
+// trace. Thread safety is a vector's.
 #pragma once
 
 #include <cstddef>

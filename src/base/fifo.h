@@ -27,7 +27,7 @@ class Fifo {
   void push_back(T item) { items_.push_back(std::move(item)); }
 
  private:
-  static constexpr size_t kKeptMax = 16;  // popped items, beyond as many as there are others
+  static constexpr size_t kKeptMax = 16;  // popped items kept, beyond the number of the others
 
   void drop_popped() {
     items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(begin_));

@@ -5,7 +5,7 @@
 
 namespace contrafact::base {
 
-// Whether `pattern` matches the whole of `text`. Takes at most the product of both lengths.
+// Whether `pattern` matches the whole of `text`. Takes at most as many steps as the product of both lengths.
 inline bool matches_glob(std::string_view pattern, std::string_view text) {
   size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
   while (t < text.size()) {

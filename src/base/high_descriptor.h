@@ -5,8 +5,9 @@
 namespace contrafact::base {
 
 // The same file under a number in the highest quarter of those that the process may have, or of the first 4096 if it
-// may have more: the kernel copies a table up to the highest number with each fork. `descriptor` is closed then. Where
-// nothing is free up there, and of a failed open (below 0), it is returned as it is. Closed at exec.
+// may have more: the kernel copies a table up to the highest number with each fork. `descriptor` is then closed, and
+// the new one is closed at exec. `descriptor` is returned as it is if no number up there is free, or if it is a failed
+// open (below 0).
 int moved_high(int descriptor);
 
 }  // namespace contrafact::base

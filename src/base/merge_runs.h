@@ -1,4 +1,4 @@
-// Sorting what consists of sorted runs, as one for each thread. Stable.
+// Sorts values that consist of sorted runs, for example one run for each thread. Stable.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace contrafact::base {
 
-// `runs`: where each begins, the first at 0; some may be empty. Neighbours are merged until one is left, so the cost is
-// that of log2(runs) copies.
+// `runs`: where each run begins, the first at 0; some may be empty. Neighbours are merged until one run is left. The
+// cost is that of log2(runs) copies.
 template <typename T, typename Before>
 void merge_runs(std::vector<T>& values, std::vector<size_t> runs, Before before) {
   std::vector<T> merged(values.size());

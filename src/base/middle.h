@@ -20,7 +20,7 @@ double median(std::span<Value> values) {
   return (static_cast<double>(*std::max_element(values.begin(), upper)) + static_cast<double>(*upper)) / 2;
 }
 
-// The values without the longest twentieth: an interrupt, or a thread that lost its core unseen, tells nothing of the
+// The values without the longest twentieth: an interrupt, or a thread that lost its core unseen, says nothing about the
 // code. REQUIRES: there are any.
 template <typename Value>
 std::span<Value> without_longest(std::span<Value> values) {

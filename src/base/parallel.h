@@ -15,7 +15,8 @@ namespace contrafact::base {
 // Calls work(0), work(1) ... below `threads` at once, each on a thread of its own, work(0) on the caller's; returns
 // when all have returned. The first exception that a call ends with is thrown here, once all have.
 //
-// Where the system begins no further thread (limits of memory, or of threads), those calls are not made.
+// If the system begins no further thread (limits of memory, or of threads), the calls for the missing threads are not
+// made.
 // REQUIRES: `work` may be called by several threads at once, and work(0) alone does all there is to do: let each call
 // take the next piece from what all share.
 template <typename Work>

@@ -114,8 +114,7 @@ class DagBuilder {
   }
 
   // Whether the block that begins at `event` waits for something that another thread must bring about. Sleeps, input
-  // and output end by themselves. A lock is left by whoever has it: who that is, is luck, and not to be kept in a
-  // variant.
+  // and output end by themselves. Which thread holds, and so releases, a lock is luck, and not to be kept in a variant.
   bool is_handed_over(uint32_t event) const {
     switch (static_cast<format::BlockReason>(trace_.a[event])) {
       case format::BlockReason::park:
@@ -263,7 +262,7 @@ class DagBuilder {
       body.state = all_counts(frame)                  ? BodyState::active
                    : role == model::ThreadRole::plain ? BodyState::plain
                                                       : BodyState::unoccupied;
-      // A worker's last sleep lasts until somebody shuts the pool down, not a length of its own.
+      // A worker's last sleep has no length of its own: it lasts until the pool is shut down.
       bool joined = frame.body < trace_.tasks.size() && waited_for_[frame.body];
       if (role == model::ThreadRole::worker && frame.idle_begin_ns != kNever && !joined) {
         int64_t idle_end_ns = frame.idle_end_ns == kNever ? now_ns : frame.idle_end_ns;

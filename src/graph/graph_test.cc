@@ -109,7 +109,7 @@ TEST(Verify, AcceptsWhatIsBuilt) {
   EXPECT_TRUE(verify(dag_of(trace)).ok());
 }
 
-// What one change of a sound DAG is refused for.
+// Why a sound DAG is refused after one change.
 template <typename Change>
 std::string refusal(Change change) {
   const model::Trace trace = *model::parse_text(kTwoTasks);

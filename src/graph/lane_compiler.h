@@ -28,7 +28,7 @@ struct Value {
   bool known = false;
 };
 
-// The cause for which a body cannot go on.
+// Why a body cannot go on: what has to happen first.
 enum class Hold : uint8_t {
   nothing,
   available,    // task `held_by` is spawned
@@ -39,7 +39,7 @@ enum class Hold : uint8_t {
   coordinator,  // the coordinator of task `held_by`, whose next part may run here, leaves
 };
 
-// A thread that goes on before the time is known at which it does.
+// A thread that goes on before its time is known.
 struct Fork {
   uint32_t loop = kNone;
   uint32_t body = kNone;  // that forked
@@ -79,7 +79,7 @@ class LaneCompiler {
   LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
                size_t runner_bytes_max);
 
-  // With as many lanes as there is room for, which `runner_bytes_max` says. Not `possible` if there is none.
+  // The program, with as many lanes as `runner_bytes_max` has room for. It is not `possible` if there is no room.
   LaneProgram run();
 
  private:
@@ -103,7 +103,7 @@ class LaneCompiler {
 
   // Bodies on their way.
   void start_roots();
-  // The body's own first use; its thread's outside it is `occupied`.
+  // Begins the body. `occupied`: whether its thread is occupied outside of it.
   void enter(uint32_t body, bool occupied);
   int64_t recorded_ns(uint32_t body) const;
   int64_t window_of(uint32_t body) const;
@@ -155,7 +155,7 @@ class LaneCompiler {
   void fill_wait(LaneOp& op, const Vertex& vertex, const Value& value) const;
   bool block(uint32_t body, const Vertex& vertex);
   bool end(uint32_t body);
-  // `after_ns` later; `completes`: its result is there before that.
+  // The body ends `after_ns` later. `completes`: its result is there before that.
   bool end_with(uint32_t body, int64_t after_ns, bool completes);
   void fill_end(uint32_t body, LaneOp& op);
   // The body has ended: the bodies that it held up go on.
@@ -167,7 +167,7 @@ class LaneCompiler {
   bool relax();
   // The earliest of the bodies that are held up only by what some lanes may do.
   uint32_t first_held();
-  // The body that has to go on for `body` to; kNone: it is not known.
+  // The body that has to go on before `body` can; kNone: it is not known.
   uint32_t waits_for(uint32_t body);
   // `body`, or the one that has to call it first.
   uint32_t running(uint32_t body) const;
@@ -204,7 +204,7 @@ class LaneCompiler {
   LaneProgram program_;
   std::vector<Actor> actors_;
   std::vector<uint16_t> class_;
-  std::vector<bool> inlines_, continues_;  // by class: as some lanes place its tasks, that are not refused
+  std::vector<bool> inlines_, continues_;  // by class: how some lanes place its tasks, unless refused
   std::vector<bool> outermost_;
   std::vector<Value> available_, completed_, linked_;
   std::vector<uint32_t> coordinator_;  // by task: the only body that may wait for it as a coordinator

@@ -12,7 +12,7 @@ namespace contrafact::graph {
 namespace {
 
 constexpr int64_t kAll = -1;
-// A time that is not known yet: later than all others, whatever is added to it, and twice it is still a number.
+// A time that is not known yet. It is later than all others, whatever is added to it, and twice its value still fits.
 constexpr int64_t kUnknownMin = int64_t{5} << 59;
 // The same, plus a guess of what it may turn out to be: a time less than 2^58 from 0.
 constexpr int64_t kGuess = int64_t{7} << 59;
@@ -212,7 +212,7 @@ class Interpreter {
     if (op.flags & kFalls) fall(time);
   }
 
-  // When the caller, and the task called, go on in the lanes where it runs on this thread; or on one of its own.
+  // When the caller and the called task go on, whether the task runs on this thread or on one of its own.
   struct Begun {
     Lanes caller, task;
   };

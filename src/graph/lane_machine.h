@@ -1,6 +1,6 @@
 // Runs lane programs: the inner loops of LaneRunner and LanePeaks, compiled once for each kind of machine
-// (lane_machine_*.cc, all from lane_interpreter.h), and the memory that they work on. Plain pointers only: of code
-// common to several of those files, the linker would choose one copy, which might not run on this machine.
+// (lane_machine_*.cc, all from lane_interpreter.h), and the memory that they work on. Plain pointers only: if several
+// of those files had code in common, the linker would choose one copy, which might not run on this machine.
 //
 // Private to lanes_run.cc, lane_peaks.cc and lane_machine*.cc. A memory belongs to one thread.
 #pragma once

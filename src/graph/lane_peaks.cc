@@ -89,7 +89,7 @@ void LanePeaks::look_into_block(size_t lane, size_t number) {
   }
 }
 
-// One change after the other, in the hot buckets [first, last).
+// Looks at one change after the other, in the hot buckets [first, last).
 void LanePeaks::look_into(size_t lane, size_t first, size_t last) {
   std::vector<int32_t> buckets;
   for (size_t i = first; i < last; ++i) buckets.push_back(static_cast<int32_t>(hot_[i].bucket));

@@ -1,9 +1,10 @@
 // The greatest number of threads in use at any time, in each of several lanes at once. whatif/use_peaks.h does the same
-// for one run. Held for more than zero time: threads that hand over at one instant are not counted twice.
+// for one run. A number counts only if it lasts for more than zero time: threads that hand over at one instant are not
+// counted twice.
 //
-// Changes come in rows, one for each lane or none, roughly in the order of time. They are counted in buckets of time;
-// the counts at the buckets' borders are a lower bound of the peak. Only buckets that may rise above it are looked at
-// one change after the other, the most promising first.
+// Changes come in rows, each with one change or none for each lane, roughly in the order of time. They are counted in
+// buckets of time. The counts at the buckets' borders are a lower bound of the peak. Only buckets that may rise above
+// it are looked at one change after the other, the most promising first.
 //
 // Rows are written to one buffer again and again, which stays in the cache. They are stored as distances from the begin
 // of their block, which halves the writes to memory.
@@ -45,10 +46,10 @@ struct PeakMemory {
 
   LaneRow* rows;  // not counted yet
   Block* blocks;
-  // Counted, by their number, `kept` for each: 1 + the change less that of the begin of the block's first bucket; 0:
-  // none.
+  // Counted rows, by their number, `kept` entries for each: 1 + the change less that of the begin of the block's first
+  // bucket; 0: none.
   uint32_t* narrow;
-  LaneRow* wide;         // counted, of blocks in which some distance does not fit
+  LaneRow* wide;         // counted rows, of blocks in which some distance does not fit
   uint64_t* buckets;     // of each lane `bucket_max` + 1, and one for changes that a lane does not have
   size_t kept = kLanes;  // the first lanes; where they are not all, another lane's buckets are there for the rest
   size_t counted = 0;    // rows

@@ -9,7 +9,7 @@ namespace {
 
 #define CONTRAFACT_LANE_INLINE [[gnu::always_inline]] inline
 
-// Wider than a register, the compiler would take vectors apart into single numbers.
+// The compiler would take vectors that are wider than a register apart into single numbers.
 #if defined(__AVX512F__)
 inline constexpr size_t kRegisterBytes = 64;
 #elif defined(__AVX2__)
@@ -94,7 +94,7 @@ CONTRAFACT_LANE_INLINE Lanes earlier_of(const Lanes& x, const Lanes& y) {
   return select(x < y, x, y);
 }
 
-// The lower halves.
+// Stores the lower halves of the lanes.
 CONTRAFACT_LANE_INLINE void narrow_lanes(const Lanes& x, uint32_t* to) {
   using Half = uint32_t __attribute__((vector_size(kRegisterBytes / 2), may_alias));
   for (size_t i = 0; i < Lanes::kParts; ++i)

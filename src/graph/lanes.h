@@ -7,16 +7,18 @@
 // asked for become plain delay. Running the program is one pass over it, without queues: the greatest of each vertex's
 // causes, and for each lane a mask that says which moves it makes.
 //
-// Where variants need orders that contradict each other, a thread forks: in the lanes that run a task there which comes
-// later in the order, the thread goes on before its time is known. At the join the time is known, and the operations
-// between fork and join run again, until nothing changes. An unknown time is later than all others, and so is every
-// result computed from it. Hence known times are final, and a loop runs once more than tasks in it hold each other up.
+// Where variants need orders that contradict each other, a thread forks. In some lanes, a task that comes later in the
+// order runs on this thread: in these lanes, the thread goes on before its time is known. At the join the time is
+// known, and the operations between fork and join run again, until nothing changes. An unknown time is later than all
+// others, and so is every result computed from it. Hence known times are final. A loop runs once more than there are
+// tasks in it that hold each other up.
 //
 // Times are exactly Propagator's. Some variants have no place in the common order, or need what only a Propagator does
 // (tasks that leave their worker's order, stages that no recorded thread can run, tasks that run where they are waited
-// for): their lanes say so by `exact` = false, and are to be propagated one by one. Example: a task that some lanes run
-// at its wait would have to come after all earlier work of its spawner, and in the other lanes before the work that
-// waits for its worker. Wherever some of that work is waited for first, these orders contradict each other.
+// for). Their lanes have `exact` = false, and these variants are to be propagated one by one. Example: some lanes run a
+// task at its wait. In these lanes, the task has to come after all earlier work of its spawner; in the other lanes,
+// before the work that waits for its worker. Wherever some of that work is waited for first, these orders contradict
+// each other.
 //
 // A LaneProgram is immutable and may be shared between threads; a LaneRunner belongs to one. Deterministic.
 #pragma once
@@ -139,8 +141,9 @@ struct LaneProgram {
   size_t operations() const { return ops.size() + narrow_ops.size(); }
 };
 
-// `outermost`: the tasks whose response times are added up. Linear in the vertices, but for a queue of threads.
-// Has as many `lanes` as a LaneRunner of it may take memory for: 16, 8 or 4, and is not `possible` where four are too many.
+// `outermost`: the tasks whose response times are added up. Linear in the vertices, but for a queue of threads. The
+// program has as many `lanes` as a LaneRunner of it may take memory for: 16, 8 or 4. It is not `possible` where four
+// are too many.
 LaneProgram compile_lanes(const TraceDag& dag, std::span<const Move> moves, std::span<const TaskId> outermost,
                           size_t runner_bytes_max = std::numeric_limits<size_t>::max());
 
@@ -177,10 +180,11 @@ class LaneRunner {
   explicit LaneRunner(const LaneProgram& program);
   LaneRunner(const LaneProgram& program, const LaneMachine& machine);  // as LaneRunner, on a lesser machine
 
-  // The memory that one LaneRunner takes that runs so many lanes at a time.
+  // The memory of one LaneRunner that runs so many lanes at a time.
   static size_t bytes(const LaneProgram& program, size_t lanes);
 
-  // REQUIRES: at most program.lanes sets, each of positions of moves that do not place one task in two ways; program.possible.
+  // REQUIRES: at most program.lanes sets, each of positions of moves that do not place one task in two ways;
+  // program.possible.
   void run(std::span<const std::span<const uint32_t>> sets, std::span<LaneResult> results);
 
   // The work of the latest run: operations, those that ran again counted again.

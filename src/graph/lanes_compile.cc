@@ -5,8 +5,8 @@
 namespace contrafact::graph {
 namespace {
 
-// Bodies that others depend on run soon enough for their times to be still in the cache; and long enough for the
-// machine to foresee the operations of one that follow each other, which takes more than half off a pass.
+// A window is short enough for the times of bodies that others depend on to stay in the cache. It is long enough for
+// the machine to foresee the operations of one body that follow each other, which takes more than half off a pass.
 constexpr int64_t kWindowVertices = 16'384;
 
 }  // namespace
@@ -23,7 +23,7 @@ LaneCompiler::LaneCompiler(const TraceDag& dag, std::span<const Move> moves, std
   const auto windows = static_cast<int64_t>(dag.vertices.size()) / kWindowVertices + 1;
   window_ns_ = std::max<int64_t>(1, (program_.end_ns - program_.begin_ns) / windows);
   for (const Move& move : moves) program_.placements.push_back(move.placement);
-  // Where tasks fork each other, half as many more; what is not used takes no memory.
+  // Where tasks fork each other, the program has half as many operations more. Unused room takes no memory.
   program_.ops.reserve(2 * (dag.vertices.size() + dag.bodies.size()));
   classify(moves);
   outermost_.resize(tasks_);
@@ -57,7 +57,7 @@ LaneProgram LaneCompiler::run() {
   return std::move(program_);
 }
 
-// The operations themselves may take as much again.
+// Whether runners of so many lanes fit. The operations themselves may take as much memory again.
 bool LaneCompiler::has_room_for(size_t lanes) const {
   const size_t bytes = LaneRunner::bytes(program_, lanes);
   return bytes <= runner_bytes_max_ && program_.ops.size() * sizeof(LaneOp) <= 2 * runner_bytes_max_ - bytes;
@@ -143,7 +143,7 @@ void LaneCompiler::count_readers() {
     }
   }
   for (uint32_t task = 0; task < tasks_; ++task) {
-    // Who hosts whom first hangs on the order in which they come: no lane of those is exact.
+    // Which body hosts which first depends on the order in which they come: no lane of those is exact.
     if (coordinated[task] != 1) coordinator_[task] = kNone;
     outermost_[task] = outermost_[task] && spawned[task] && completes[task];
     if (!outermost_[task]) continue;

@@ -1,7 +1,7 @@
 // Where nothing can go on, the variants' needs contradict each other: bodies wait for each other in a circle that no
-// variant has by itself. One of its threads forks, and goes on as far as the next of the circle needs: a thread that
-// some lanes would run a task on, or host a coordinator. If there are too many forks, a class of tasks has no
-// coordinators, or does not move at all: no lane that makes or moves them is exact.
+// variant has by itself. One of the circle's threads forks, and goes on as far as the next body of the circle needs. It
+// is a thread on which some lanes would run a task or host a coordinator. If there are too many forks, a class of tasks
+// has no coordinators, or does not move at all: no lane that makes or moves them is exact.
 #include <algorithm>
 
 #include "graph/lane_compiler.h"

@@ -45,7 +45,7 @@ class Narrower {
     return true;
   }
 
-  // Steps until no more than what fits is left of the delay; which is returned.
+  // Adds steps until the rest of the delay fits, and returns that rest.
   int64_t pass_time(const LaneOp& op) {
     LaneOp step{LaneOpCode::step};
     step.now = op.now;

@@ -50,8 +50,8 @@ std::optional<LockCells> LockCells::make(const model::SectionSets& all, std::vec
   return made;
 }
 
-// Lists the chunks of the sets, in numbers of our own; returns which chunk each number stands for. What it costs is for
-// the chunks of these sets, however many there are in all.
+// Lists the chunks of the sets, in numbers of our own; returns which chunk each number stands for. The cost depends on
+// the chunks of these sets only, not on how many chunks there are in all.
 std::vector<uint32_t> LockCells::number_chunks(const model::SectionSets& all) {
   for (const uint32_t set : sets_) {
     begin_.push_back(chunks_.size());

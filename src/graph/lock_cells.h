@@ -86,7 +86,7 @@ class LockCells {
   // REQUIRES: `set` is one of those given to make().
   Uses of(uint32_t set) const;
   std::span<const uint32_t> sets() const { return sets_; }
-  // True if some set does more than read it. Otherwise its accesses need no order.
+  // True if some set does more than read the cell. Otherwise accesses to the cell need no order.
   bool is_ordered(uint32_t cell) const { return is_ordered_[cell]; }
   // The first address of the cell.
   uint64_t address(uint32_t cell) const { return addresses_[cell]; }

@@ -169,7 +169,7 @@ void Propagator::advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int6
   if (frame.at < frame.end) look_ahead(dag_.vertices[frame.at]);
 }
 
-// What is handed out next may run soon, and lies elsewhere.
+// Fetches the body of the task that is handed out next: it may run soon, and lies elsewhere.
 void Propagator::look_ahead(const Vertex& next) const {
   if (next.vertex_kind() != VertexKind::spawn) return;
   const Body& body = dag_.bodies[next.id];
@@ -222,7 +222,7 @@ int64_t Propagator::call_time(const Vertex& vertex, int64_t ready_ns, int64_t ca
   return (slept ? cause_ns : ready_ns) + assumed[pool];
 }
 
-// Its body runs elsewhere.
+// Goes past a call whose body runs elsewhere.
 void Propagator::skip_call(Strand& strand, Frame& frame, int64_t ready_ns) {
   if (options_.steps) log(strand, Step::Kind::skipped_call, frame.at, ready_ns, ready_ns);
   use_plain_range(strand, frame, ready_ns, ready_ns);
@@ -251,7 +251,7 @@ bool Propagator::step_call(Strand& strand, Frame& frame, const Vertex& vertex) {
   if (has(task, kHasSpawn)) {
     at_once = at_once && inside_task(frame);
     missing_cause = cause_ns == kNever;
-    // Released is only who ran it there by chance (release_one).
+    // release_one releases only a strand that ran the task there by chance.
     if (missing_cause && !strand.released) return suspend(strand, Wait::spawn, task, at_once);
   } else if (has(task, kHasDependencies)) {
     uint32_t missing;
@@ -334,7 +334,7 @@ bool Propagator::step_wait(Strand& strand, Frame& frame, const Vertex& vertex) {
   return true;
 }
 
-// The thread does itself what it asks for, and comes back to the same wait.
+// The thread runs the task that it asks for, and comes back to the same wait.
 void Propagator::run_at_wait(Strand& strand, Frame& frame, uint32_t task, int64_t ready_ns) {
   if (options_.steps) log(strand, Step::Kind::asked, frame.at, ready_ns, ready_ns);
   frame.credit_ns = 0;
@@ -406,7 +406,7 @@ bool Propagator::end_body(Strand& strand) {
   return true;
 }
 
-// A call or completion that its recorded thread cannot do, because what it depends on comes later: does it on its own.
+// A call or completion that its recorded thread cannot make, because its causes come later, gets a thread of its own.
 void Propagator::detach(uint32_t vertex) {
   ++result_.detached;
   const auto thread = static_cast<uint32_t>(std::max(result_.steps.size(), dag_.roots.size()));

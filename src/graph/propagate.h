@@ -2,10 +2,10 @@
 // variant of the program would run it. One pass, in an order found on the way: every thread runs until it needs a time
 // that is not computed yet, and goes on when it is. Linear in the vertices.
 //
-// Fixed assignment, as in the paper: a task that stays on its worker keeps its worker, and workers keep the order of
-// their tasks; a worker sleeps until its next task is spawned, which is equation 4. Where a moved task makes the
-// recorded order impossible (the worker's next task is spawned only after a task behind it in the queue has run), the
-// worker takes the task that is there, as a queue would; `reordered` counts these cases.
+// Fixed assignment, as in the paper: a task that does not move keeps its worker, and workers keep the order of their
+// tasks; a worker sleeps until its next task is spawned, which is equation 4. A moved task may make the recorded order
+// impossible: the worker's next task is spawned only after a task behind it in the queue has run. Then the worker takes
+// the task that is there, as a queue would; `reordered` counts these cases.
 //
 // A Propagator is reusable and not thread-safe: make one for each thread of the caller. Deterministic.
 #pragma once
@@ -94,14 +94,14 @@ class Propagator {
  public:
   explicit Propagator(const TraceDag& dag);
 
-  // `placements` by task; empty: all stay. REQUIRES: only tasks with a spawn and a body are moved, to a wait only those
-  // that have one (model::Asker::spawner). The result is valid until the next run.
+  // `placements` by task; empty: all stay. REQUIRES: all moved tasks have a spawn and a body; those moved to a wait
+  // have a spawner that waits for them (model::Asker::spawner). The result is valid until the next run.
   const Propagated& run(std::span<const Placement> placements, const PropagateOptions& options = {});
 
   // The latest run's result, for a caller that then destroys the propagator.
   Propagated take_result() && { return std::move(result_); }
 
-  // Of the latest run; kNever if it did not happen.
+  // Times of the latest run; kNever for an event that did not happen.
   int64_t available_ns(TaskId task) const { return available_[task.index()]; }
   int64_t completed_ns(TaskId task) const { return completed_[task.index()]; }
 

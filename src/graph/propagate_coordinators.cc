@@ -23,8 +23,8 @@ void Propagator::count_coordinator_waits() {
 bool Propagator::step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns) {
   const uint32_t task = vertex.id;
   const int64_t cause_ns = completed_[task];
-  // Whether the result is there already decides who runs what follows: find that out first, unless it hangs on this
-  // one.
+  // Which thread runs what follows depends on whether the result is there already. So find that out first, unless it
+  // depends on this coordinator.
   if (cause_ns == kNever && !strand.released) return suspend(strand, Wait::completion, task, true);
   strand.released = false;
   const bool hosted = host_[task] != kNone;  // the completing thread stands still, and looks at what is parked

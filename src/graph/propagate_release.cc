@@ -6,7 +6,7 @@ namespace contrafact::graph {
 
 // Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
 bool Propagator::release_one() {
-  // The task that is there stands seldom far behind; looking through whole queues each time would be quadratic.
+  // A task that is there seldom stands far behind; looking through whole queues each time would be quadratic.
   if (release_soft() || run_early(64)) return true;
   // A thread that helps while it waits stands before a task that is not spawned yet: it is there only because it found
   // the task in the recording. The earliest goes on, and that task runs on a thread of its own.
@@ -81,8 +81,8 @@ bool Propagator::run_early(uint32_t window) {
   return true;
 }
 
-// A task that somebody waits for is queued behind a worker that cannot go on (it may be the very one that waits):
-// another worker of the pool takes it.
+// A task that some thread waits for is queued behind a worker that cannot go on (it may be the very thread that waits):
+// another worker of the pool takes the task.
 bool Propagator::run_elsewhere() {
   uint32_t best = kNone;
   auto consider = [&](uint32_t task) {

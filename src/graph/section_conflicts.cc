@@ -24,8 +24,8 @@ class Walk {
   void next() {
     if (++at_ == end_) ++chunk_, enter();
   }
-  // To the first range that ends beyond `address`. A chunk at a time: few of a long set's ranges lie near those of a
-  // short one. REQUIRES: not at the end.
+  // Moves to the first range that ends beyond `address`. Takes a chunk at a time: few of a long set's ranges lie near
+  // those of a short one. REQUIRES: not at the end.
   void seek(uint64_t address) {
     while (std::prev(end_)->end() <= address) {
       ++chunk_, enter();

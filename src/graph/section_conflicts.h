@@ -1,8 +1,8 @@
 // Whether two critical sections need their order: the intersections of what they read and wrote (PerfPlay, algorithm 1,
 // with all three of them: C1.rd and C2.wr, C1.wr and C2.rd, C1.wr and C2.wr).
 //
-// Byte by byte an access has a class. Accesses of one class to the same byte need no order among each other, but for
-// those of the last one:
+// An access has a class for each byte. Accesses of one class to the same byte need no order among each other, except
+// those of the last class:
 //   reads        it read, or wrote what was there already (a silent write), or wrote by atomic additions alone, which
 //                need no lock of their own
 //   adds         it changed the value by additions and subtractions, and no code used the old value
@@ -56,7 +56,7 @@ class SectionConflicts {
  public:
   explicit SectionConflicts(const model::SectionSets& sets) : sets_(sets) {}
 
-  // Of two sets' numbers in `sets`, in either order.
+  // The kind of a pair of sets, by their numbers in `sets`, in either order.
   PairKind between(uint32_t x, uint32_t y);
 
  private:

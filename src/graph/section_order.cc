@@ -39,7 +39,7 @@ struct CellState {
 
 class LockSweep {
  public:
-  // Of the sections of one lock, `begin` to `end`.
+  // Sweeps over the sections of one lock, `begin` to `end`.
   LockSweep(std::span<const CriticalSection> sections, uint32_t begin, uint32_t end, const SectionSets& sets,
             const LockCells& cells)
       : sections_(sections),
@@ -58,7 +58,7 @@ class LockSweep {
     for (const CellUse& use : uses) {
       if (cells_.is_ordered(use.cell)) touch(states_[use.cell], section, use.access);
     }
-    // The last state stands for "anything": who is not known writes it, who touches something reads it.
+    // The last state stands for "anything": a section that is not known writes it, one that touches something reads it.
     if (!known || !uses.empty()) touch(states_.back(), section, known ? AccessClass::reads : AccessClass::writes);
     return found_;
   }
@@ -95,8 +95,8 @@ class LockSweep {
   std::vector<uint32_t> found_;
 };
 
-// What is before a section by way of others need not be said: for each section and thread the last section of that
-// thread that is known to be before it.
+// Drops the predecessors that a section has by way of others. Keeps for each section and thread the last section of
+// that thread that is known to be before it.
 class Reduction {
  public:
   static constexpr size_t kEntriesMax = 16 << 20;

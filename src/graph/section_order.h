@@ -1,8 +1,8 @@
 // The order in which the critical sections of each lock must run: recorded, or only as far as they conflict.
 //
-// From the recorded order the unnecessary part is removed with the transitive repair of PerfPlay, section 3.2: two
-// sections that conflict, and that were ordered through a removed pair, keep an order of their own. (A<B<C with <A,B>
-// and <B,C> unnecessary and A, C in conflict becomes A<C.)
+// The transitive repair of PerfPlay, section 3.2, removes the unnecessary part of the recorded order. Two sections that
+// conflict, and that were ordered through a removed pair, keep an order of their own. (A<B<C with <A,B> and <B,C>
+// unnecessary and A, C in conflict becomes A<C.)
 //
 // How: a sweep over each lock's sections with a state for each *cell*, a stretch of addresses that every set of the
 // lock covers wholly or not at all. Accesses of one class that need no order among each other (section_conflicts.h)
@@ -40,8 +40,9 @@ struct SectionPair {
 };
 std::vector<SectionPair> adjacent_pairs(const SectionOrder& recorded);
 
-// The order that conflicts demand. `relax` by lock: which locks' order is reduced to that; empty: all. A lock keeps its
-// recorded order if it has too many cells (kCellUsesMax), or if it has both readers and sections that are not known.
+// The order that conflicts demand. `relax`: by lock, whether its order is reduced to that; empty: all are. A lock keeps
+// its recorded order if it has too many cells (kCellUsesMax), or if it has both readers and sections that are not
+// known.
 SectionOrder needed_order(const model::Trace& trace, std::span<const model::CriticalSection> sections,
                           const model::SectionSets& sets, const SectionOrder& recorded,
                           const std::vector<bool>& relax = {});

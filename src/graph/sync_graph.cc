@@ -29,12 +29,12 @@ bool is_vertex(EventKind kind) {
   }
 }
 
-// What may end a wait comes before what waited, where their times are the same.
+// True for events that may end a wait of their own: at one time, the causes of waits come before them.
 bool comes_late(EventKind kind) {
   return model::closes(kind) || kind == EventKind::lock_acquire || kind == EventKind::lock_acquire_shared;
 }
 
-// Where `time` comes to: the rule at the head of sync_graph.h.
+// The vertex's time, by the rule at the head of sync_graph.h.
 int64_t time_of(const SyncVertex& vertex, int64_t ready_ns, int64_t cause_ns) {
   if (cause_ns > ready_ns) return vertex.slept ? std::max(cause_ns + vertex.way_ns, ready_ns) : cause_ns;
   return vertex.slept ? ready_ns : ready_ns + vertex.way_ns;
@@ -66,8 +66,9 @@ class SyncGraphBuilder {
     uint32_t opener;  // the event that began the wait which this one ends
   };
 
-  // Orders the events of one instant so that each thread's stay in order and what ends a wait is before the wait's end
-  // as far as that goes: an event behind k of the thread's that come late has 2k, the k-th of those itself 2k - 1.
+  // Orders the events of one instant: each thread's events stay in order, and as far as possible a wait's cause is
+  // before the wait's end. An event behind k of its thread's that come late has 2k; the k-th of those itself has 2k -
+  // 1.
   uint32_t rank_of(uint32_t event, int64_t& instant_ns, uint32_t& late) const {
     if (trace_.time_ns[event] != instant_ns) late = 0;
     instant_ns = trace_.time_ns[event];
@@ -75,7 +76,7 @@ class SyncGraphBuilder {
     return 2 * ++late - 1;
   }
 
-  // At most, counting a thread's first and last event twice where they are vertices themselves.
+  // The most vertices that there can be: a thread's first and last event count twice if they are vertices themselves.
   size_t count_vertices() const {
     const auto of_kind = std::count_if(trace_.kind.begin(), trace_.kind.end(), is_vertex);
     return static_cast<size_t>(of_kind) + 2 * trace_.threads.size();
@@ -180,7 +181,7 @@ class SyncGraphBuilder {
     return cause_ns;
   }
 
-  // Of the task whose result a wait got.
+  // The completion of the task whose result a wait got.
   uint32_t completion(uint32_t event, uint32_t opener) const {
     const uint32_t task = trace_.a[event] != kNone || opener == kNone ? trace_.a[event] : trace_.a[opener];
     if (task == kNone) return kNoVertex;
@@ -195,7 +196,7 @@ class SyncGraphBuilder {
       SyncVertex& vertex = graph_.vertices[v];
       graph_.cause_begin.push_back(static_cast<uint32_t>(graph_.causes.size()));
       const int64_t cause_ns = find_causes(v);
-      // When it was asked for; what is asked for and had at once is both at the end.
+      // The wait's beginning and end. Something that is acquired at once is asked for at the end.
       const int64_t end_ns = now(v);
       const int64_t begin_ns = openers_[v] != kNone ? trace_.time_ns[openers_[v]] : end_ns;
       const bool first = vertex.previous == kNoVertex;
@@ -211,8 +212,8 @@ class SyncGraphBuilder {
     graph_.cause_begin.push_back(static_cast<uint32_t>(graph_.causes.size()));
   }
 
-  // A thread that stood in a wait of unknown cause when the recording ended says nothing of how long the run is: it
-  // would have stood there longer.
+  // A thread that stood in a wait of unknown cause when the recording ended does not show how long the run is: it would
+  // have stood there longer.
   void set_end() {
     graph_.counts.assign(trace_.threads.size(), false);
     const int64_t trace_end_ns = trace_.end_ns();

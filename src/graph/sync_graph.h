@@ -1,5 +1,5 @@
-// The trace-DAG of a native run: its vertices are the events by which threads wait for each other, thread edges chain a
-// thread's events; time edges go from the cause that ended a wait to the end of the wait. The order of critical
+// The trace-DAG of a native run. Its vertices are the events by which threads wait for each other. Thread edges chain a
+// thread's events. Time edges go from the cause that ended a wait to the end of the wait. The order of critical
 // sections is not part of the graph. It is an argument (section_order.h), so that one graph serves any order.
 //
 // A vertex is at

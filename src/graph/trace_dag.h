@@ -11,8 +11,8 @@
 //     time  = cause > ready ? cause + label_ns     it slept until the cause, and woke label_ns after it
 //                           : ready + post_ns      the cause was there already
 //
-// Rehype gives time edges the label 0. Ours carry the recorded hand-off latency, so that an unchanged DAG has the
-// recorded times exactly; clocks of different cores may differ, so label_ns may be negative, and order comes from the
+// Rehype gives time edges the label 0. Ours carry the recorded hand-over latency, so that an unchanged DAG has the
+// recorded times exactly. Clocks of different cores may differ: label_ns may be negative, and order comes from the
 // edges, never from times. A latency that the recording does not show (the thread did not sleep there, but does in a
 // variant; or the other way round) is assumed: `assumed_*` points at the typical latency of its kind in `Latencies`.
 //
@@ -121,7 +121,7 @@ struct TraceDag {
   const Body& body_of(ThreadId thread) const { return bodies[task_count() + thread.index()]; }
 };
 
-// `trace` must outlive the DAG. Linear in the events.
+// The trace of `facts` must outlive the DAG. Linear in the events.
 base::Result<TraceDag> build_dag(const model::Facts& facts);
 
 base::Status verify(const TraceDag& dag);

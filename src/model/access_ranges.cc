@@ -38,7 +38,8 @@ uint64_t hash_of_chunks(std::span<const uint32_t> chunks) {
 
 }  // namespace
 
-// Where it is, or may be put: who puts it there counts it. At most half of the slots are in use.
+// The slot where the entry is, or may be put. The caller that puts an entry there counts it. At most half of the slots
+// are in use.
 template <typename IsSame, typename HashOf>
 uint32_t& AccessRanges::slot_of(Table& table, uint64_t hash, IsSame is_same, HashOf hash_of) {
   constexpr size_t kSlotsMin = 64;

@@ -89,7 +89,7 @@ class AccessRanges {
   }
 
   View of(List list) const { return {*this, chunks_of(list)}; }
-  // Numbers from 0 on, below chunk_count(); none is empty.
+  // The list's chunks, as numbers from 0 on, below chunk_count(). No chunk is empty.
   std::span<const uint32_t> chunks_of(List list) const {
     return std::span(chunks_of_lists_).subspan(list.begin, list.end - list.begin);
   }

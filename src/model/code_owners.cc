@@ -15,8 +15,8 @@ struct KnownLibrary {
   std::string_view name;
 };
 
-// What stands between a program and the JDK's executors; names as people write them. What lies in a jar of its own
-// needs no row: these are for repacked jars, for old recordings, and for the name.
+// The libraries between a program and the JDK's executors, by the names that people write. A library in a jar of its
+// own needs no row: the rows are for repacked jars, for old recordings, and for the name.
 constexpr KnownLibrary kLibraries[] = {
     {"akka.", "Akka"},
     {"cats.effect.", "Cats Effect"},
@@ -112,7 +112,7 @@ bool chosen(std::string_view pattern, std::string_view name) {
   return rest.empty() || pattern.ends_with('.') || rest[0] == '.' || rest[0] == '$' || rest.starts_with("::");
 }
 
-// What the recording says of where classes came from.
+// The places that classes came from, as far as the recording says.
 class Sources {
  public:
   explicit Sources(const Trace& trace) {
@@ -170,12 +170,12 @@ std::string library_name(std::string_view class_name, std::string_view source) {
   return jar_name(source);
 }
 
-// Decides of one class at a time. A library's name, or one of the two marks.
+// Decides about one class at a time: a library's name, or one of the two marks.
 class Decider {
  public:
   Decider(const Trace& trace, std::span<const std::string> patterns) : sources_(trace), patterns_(patterns) {}
 
-  // Nothing was found to be the program's: then every jar is whose library is not a known one.
+  // No class was found to be the program's: then every jar is, except those of known libraries.
   void take_jars() { jars_are_programs_ = true; }
 
   struct Verdict {
@@ -220,8 +220,8 @@ class Decider {
   bool jars_are_programs_ = false;
 };
 
-// A class that a library made at run time, in the program's package: a proxy, around methods of the program's. It has no
-// source, and the program's code that called it is the place to look at.
+// A class that a library made at run time, in the program's package: a proxy around methods of the program's. It has no
+// source. The place to look at is the program's code that called it.
 bool is_proxy(std::string_view class_name, std::string_view file) {
   if (file == "<generated>") return true;
   constexpr std::string_view kMarks[] = {"$$", "$Proxy", "Proxy$", "ByteBuddy"};
@@ -246,7 +246,7 @@ void decide_classes(Trace& trace, const Decider& decider, bool by_patterns) {
   }
 }
 
-// A native function's object file has been looked at by whoever found its name.
+// The code that found a native function's name has looked at the function's object file.
 void decide_functions(Trace& trace, std::span<const std::string> patterns) {
   CodeOwners& owners = trace.owners;
   for (size_t i = 0; i < trace.methods.size(); ++i) {

@@ -4,9 +4,8 @@
 // In a JVM, the place that the class was loaded from decides. The recording's facts `code.*` and `jvm.main` name it
 // (docs/format.md):
 //  1. the JDK's modules, and classes of its packages without a place of their own, are the platform's;
-//  2. a class folder, the classes of a nested archive (BOOT-INF/classes, WEB-INF/classes) and whatever was made by a
-//     script or at run time are the program's, but for proxies, which are nobody's source; so are the main class's
-//     packages;
+//  2. the program's are a class folder, the classes of a nested archive (BOOT-INF/classes, WEB-INF/classes), the main
+//     class's packages, and classes made by a script or at run time, except proxies, which have no source;
 //  3. known libraries (kLibraries in code_owners.cc) are libraries wherever they were loaded from: also when repacked
 //     into the main jar, or in a recording without such facts;
 //  4. the jar that the main class came from is the program's, every other jar a library.

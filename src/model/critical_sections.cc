@@ -17,7 +17,7 @@ class SectionCollector {
   std::vector<CriticalSection> run() {
     sections_.reserve(static_cast<size_t>(std::count_if(trace_.kind.begin(), trace_.kind.end(), begins_section)));
     for (uint32_t t = 0; t < trace_.threads.size(); ++t) scan(ThreadId(t));
-    if (!given_away_.empty()) {  // now it is known which locks one thread takes and another gives up
+    if (!given_away_.empty()) {  // now it is known which locks one thread acquires and another releases
       sections_.clear();
       for (uint32_t t = 0; t < trace_.threads.size(); ++t) scan(ThreadId(t));
     }
@@ -134,7 +134,7 @@ class SectionCollector {
     open_.erase(found);
   }
 
-  // Where events are missing, a release may be, too: nobody holds a lock longer than until another one has it.
+  // Where events are missing, a release may be, too: no thread holds a lock after another one has acquired it.
   void end_at_next() {
     CriticalSection* last = nullptr;
     for (CriticalSection& section : sections_) {
@@ -144,7 +144,7 @@ class SectionCollector {
     }
   }
 
-  // Such a lock's sections are told apart by time alone: a release ends the latest one that is open then.
+  // Only times distinguish such a lock's sections: a release ends the latest section that is open then.
   void close_given_away() {
     for (auto& [lock, releases] : given_away_) {
       std::sort(releases.begin(), releases.end(), [](const Release& x, const Release& y) {

@@ -181,7 +181,7 @@ void EventPass::task_event(uint32_t position, EventKind kind) {
   note_in_row(position, kind, a, b);
 }
 
-// What the file says of a task beyond the columns goes into its row.
+// Puts into a task's row what the file says about the task beyond the columns.
 void EventPass::take_outer_operands(EventKind kind, uint32_t a, uint32_t b) {
   if (!file_) return;
   const uint32_t operands[format::kOperandsMax] = {a, b, extras_[0], extras_[1]};
@@ -231,7 +231,7 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
   }
 }
 
-// A lock whose row was lost is still one lock: a row stands for it, for so many as damage may take.
+// A lock whose row was lost is still one lock: a new row stands for it, for at most kRowsLostMax locks.
 void EventPass::fix_lock(uint32_t& id) {
   if (id == UINT32_MAX) return;
   const uint32_t row = rows_.locks.row_of(id);

@@ -33,7 +33,8 @@ class Facts {
   // critical_sections(trace()), and sync_wakes of these.
   const std::vector<CriticalSection>& sections() const;
   const std::vector<SyncWake>& wakes() const;
-  // Whether the recorded locks ordered the run: a native program's, or, of any other, those for which a thread waited.
+  // Whether the recorded locks ordered the run. Those of a native program did; those of any other only if a thread
+  // waited for one.
   bool locks_ordered() const;
 
  private:
@@ -61,7 +62,7 @@ class Facts {
   Once<bool> locks_ordered_;
 };
 
-// Whether the trace is of a native program. One that does not say is, with locks and without pools.
+// Whether the trace is of a native program. A trace that does not say counts as native if it has locks and no pools.
 bool is_native(const Trace& trace);
 
 // Cores of the recorded machine; 0 if the trace does not say.

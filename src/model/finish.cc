@@ -15,7 +15,7 @@ namespace contrafact::model {
 
 namespace {
 
-// Who left its core and was not seen to come back was back for its next event at the latest.
+// A thread that left its core and was not seen to come back was back for its next event at the latest.
 void close_gaps(Trace& parts) {
   for (size_t t = 0; t < parts.cpu.size(); ++t) {
     const EventRange range = parts.thread_ranges[t];

@@ -48,8 +48,9 @@ struct FileParts {
 };
 
 // REQUIRES: event columns of equal size, grouped by `thread_ranges` in the order of `threads`. There may be room behind
-// a thread's events; best is exactly the room for the closings that its brackets lack. `tasks` has a row for every task
-// id; without `file`, with pool, body and delay_us, and the dependencies are there too. Pauses and cpu in any order.
+// a thread's events, best exactly as much as the closings that its brackets lack. `tasks` has a row for every task id.
+// Without `file`, the rows hold pool, body and delay_us, and the dependencies are there, too. Pauses and cpu may be in
+// any order.
 base::Result<Trace> finish(Trace parts, const FileParts* file = nullptr);
 
 // Sets spawn's, create's and depends' operands that live outside the columns. Inline: the loader calls it per task

@@ -7,11 +7,12 @@
 namespace contrafact::model {
 namespace {
 
-// From one thread's leaving a core to the next one's coming onto it: 0.5 to 2 us in recordings. From a core that
-// others had in between, 100 us and more.
+// From one thread's leaving a core to the next one's coming onto it: 0.5 to 2 us in recordings. If other programs used
+// the core in between, it takes 100 us and more.
 constexpr int64_t kSwitchMaxNs = 5'000;
 
-// At a time, by how much a number grew of threads that ran, that were preempted, and of these by others.
+// By how much, at a time, three numbers grew: threads that ran, threads that were preempted, and those preempted by
+// others.
 struct Change {
   int64_t time_ns;
   int8_t running, preempted, by_others = 0, stops = 0;
@@ -36,7 +37,7 @@ class Stints {
     std::ranges::sort(stints_, {}, &Stint::begin_ns);
   }
 
-  // Until when the program's threads had the core that one of them left at `out_ns`, without a break.
+  // Until when the program's threads used the core that one of them left at `out_ns`, without a break.
   int64_t taken_until_ns(int64_t out_ns) const {
     for (auto next = from(out_ns); next != stints_.end() && next->begin_ns <= out_ns + kSwitchMaxNs;
          next = from(out_ns)) {
@@ -95,7 +96,7 @@ std::vector<Change> changes_of(const Trace& trace) {
   return changes;
 }
 
-// Of the cores that the program's threads did not have, the share that others had: those that were not idle.
+// Of the cores that the program's threads did not use, the share that other programs used: those that were not idle.
 class BusyShare {
  public:
   // `changes`: in order of time.
@@ -123,14 +124,14 @@ class BusyShare {
   }
 
   bool is_known() const { return !windows_.empty(); }
-  // Times only move forward. Behind the last window it is as in it.
+  // Times only move forward. After the last window, the share stays that of the last window.
   double at(int64_t time_ns) {
     while (next_ + 1 < windows_.size() && windows_[next_].until_ns <= time_ns) ++next_;
     return windows_[next_].share;
   }
 
  private:
-  // The kernel counts idle time in hundredths of a second: of this much it is a tenth.
+  // The kernel counts idle time in hundredths of a second: one is a tenth of this window.
   static constexpr double kWindowMinNs = 100e6;
   struct Window {
     int64_t until_ns;
@@ -188,8 +189,8 @@ int64_t ForeignCores::lost_until(int64_t time_ns) const {
 
 double ForeignCores::cores(int64_t begin_ns, int64_t end_ns) const {
   if (points_.empty() || end_ns <= begin_ns) return 0;
-  // Only while they kept the thread from a core: the time during which the program's own had them says nothing of
-  // others.
+  // Other programs count only while they kept the thread from a core. The time during which the program's own threads
+  // used the cores says nothing about other programs.
   const auto had_until = [&](int64_t time_ns) {
     const Point* point = point_before(time_ns);
     return point == nullptr ? 0.0 : point->had_ns + static_cast<double>(time_ns - point->time_ns) * point->had;

@@ -40,10 +40,10 @@ class ForeignCores {
   int64_t lost_ns(int64_t begin_ns, int64_t end_ns) const {
     return points_.empty() ? 0 : lost_until(end_ns) - lost_until(begin_ns);
   }
-  // How many cores other programs used during it, on average: all that the program's own threads did not use, because
-  // one of these threads was without a core.
+  // How many cores other programs used in [begin, end), on average: all that the program's own threads did not use
+  // while one of them was without a core.
   double cores(int64_t begin_ns, int64_t end_ns) const;
-  // Lost by all threads together, over the run.
+  // The core time that all threads together lost to other programs over the run.
   int64_t total_ns() const { return total_ns_; }
 
  private:

@@ -10,7 +10,7 @@
 namespace contrafact::model {
 namespace {
 
-// What takes longer is no wake-up: the thread lost its core, or listeners run.
+// A longer time is no wake-up: the thread lost its core, or listeners run.
 constexpr int64_t kWakeMaxNs = 100'000;
 // Making a task, and taking its result, with events recorded, takes some 100 ns to 2 us.
 constexpr int64_t kBesideMaxNs = 3'000;
@@ -103,8 +103,8 @@ class Costs {
     }
   }
 
-  // Where the trace says when handing out was over, all until then is the library's: until the next event by the queue,
-  // and from there on by starting a worker.
+  // Where the trace says when handing out was over, all time until then is the library's. The queue takes it until the
+  // next event; from there on, starting a worker does.
   bool note_handed(uint32_t task) {
     const TaskRow& row = trace_.tasks[task];
     if (!row.spawn.valid() || row.kind != TaskKind::pooled) return false;
@@ -124,8 +124,8 @@ class Costs {
     return true;
   }
 
-  // After this event, up to the next: where the library makes a task before it is handed out, and gives its result back
-  // after it was waited for, with the recorder at both.
+  // The time from this event to the next. In it, the library makes a task before it is handed out, or gives its result
+  // back after the wait for it. The recorder works at both.
   int64_t beside_ns(uint32_t event) const {
     return std::min(trace_.time_ns[event + 1] - trace_.time_ns[event], kBesideMaxNs);
   }
@@ -141,7 +141,8 @@ class Costs {
     }
   }
 
-  // From the worker's spawn until the pool has it: Thread.start returns when the system has started the thread.
+  // The time from the worker's spawn until the pool has it: Thread.start returns when the system has started the
+  // thread.
   int64_t start_ns(uint32_t task) const {
     const TaskRow& row = trace_.tasks[task];
     if (!row.spawn.valid() || row.kind != TaskKind::pooled) return 0;

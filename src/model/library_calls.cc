@@ -4,7 +4,7 @@ namespace contrafact::model {
 
 namespace {
 
-// Of the innermost frames, of which the library's own are few.
+// Whether `is_one` holds for one of the innermost frames; few of these are the library's own.
 template <typename IsOne>
 bool any_frame(const Trace& trace, ContextId context, IsOne is_one) {
   constexpr size_t kFramesMax = 8;

@@ -6,15 +6,15 @@
 
 namespace contrafact::model {
 
-// True if a park at `context` is for one of java.util.concurrent's locks, rather than for something that another thread
-// must bring about, as its innermost frames show. False where the recording does not hold them.
+// True if the innermost frames of `context` show that a park there is for one of java.util.concurrent's locks, not for
+// something that another thread must bring about. False where the recording does not hold these frames.
 bool is_lock_call(const Trace& trace, ContextId context);
 
 // True if the park is for a semaphore's permit, or for an element or a place in a queue: any thread that gives the next
 // one ends the park.
 bool is_permit_call(const Trace& trace, ContextId context);
 
-// The same of queues alone.
+// The same for queues alone.
 bool is_queue_call(const Trace& trace, ContextId context);
 
 // True if a block at `context` is one for which a fork-join pool may let another worker run (ManagedBlocker).

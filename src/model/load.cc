@@ -21,8 +21,8 @@
 namespace contrafact::model {
 namespace {
 
-// Texts longer than this share kLongTextsBytesMax, behind which they are cut: what zstd makes tiny would cost
-// gigabytes.
+// Texts longer than this share kLongTextsBytesMax and are cut behind it. Otherwise, texts that zstd makes tiny would
+// cost gigabytes.
 constexpr size_t kTextBytes = 256;
 constexpr size_t kLongTextsBytesMax = size_t{16} << 20;
 constexpr size_t kLongFactsBytesMax = size_t{4} << 20;  // commands show these whole
@@ -35,9 +35,9 @@ constexpr bool is_of_worker(EventKind kind) {
   return kind == EventKind::worker_idle || kind == EventKind::worker_busy;
 }
 
-// What a run's kinds tell of the room that it needs: sums of the table's values over its events. From the lowest bits:
-// 20 for the events kept beside, 20 for third and fourth operands, and 24, with a sign, for brackets opened less those
-// closed. A run has 65,536 events at most.
+// The room that a run needs, by its kinds: sums of the table's values over its events. From the lowest bits: 20 for the
+// events kept beside, 20 for third and fourth operands, and 24, with a sign, for brackets opened less those closed. A
+// run has 65,536 events at most.
 struct KindSums {
   uint64_t sums = 0;
   static constexpr auto kOfKind = [] {
@@ -234,7 +234,7 @@ class EventCollector : public format::Visitor {
     return text.substr(0, kTextBytes + taken);
   }
 
-  // Nothing tells whose the missing chunks were: any thread's next one may come after a gap.
+  // Nothing shows which thread's chunks are missing: any thread's next chunk may come after a gap.
   void add_chunk(const format::AccessChunk& chunk) {
     AccessLog& log = trace_.access_log;
     log.add(chunk, options_.access_log);
@@ -246,7 +246,7 @@ class EventCollector : public format::Visitor {
     before = log.chunks_missing;
   }
 
-  // Nothing tells whose the missing events were: any thread's next one may come after some. Whoever looks at what a
+  // Nothing shows which thread's events are missing: any thread's next one may come after some. An analysis of what a
   // thread did sees a gap there.
   void mark_hole(ThreadRoom& room, int64_t next_ns) {
     const bool lacks_some = std::exchange(room.holes, holes_) != holes_;
@@ -254,12 +254,12 @@ class EventCollector : public format::Visitor {
     --room.gaps;
     trace_.kind[room.event_at] = EventKind::gap;
     trace_.time_ns[room.event_at] = next_ns;
-    trace_.a[room.event_at] = 0;  // nobody knows how many
+    trace_.a[room.event_at] = 0;  // it is not known how many
     trace_.b[room.event_at] = UINT32_MAX;
     ++room.event_at;
   }
 
-  // Those at the file's end leave no hole in the numbering, but the recorder counted what it wrote.
+  // Accesses missing at the file's end leave no hole in the numbering, but the recorder counted what it wrote.
   void count_missing_accesses() {
     AccessLog& log = trace_.access_log;
     if (trace_.origin != Origin::measured) return;  // has the facts of the run that it was made from, not its log

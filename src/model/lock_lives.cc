@@ -11,7 +11,7 @@ constexpr bool is_use(EventKind kind) {
   return kind >= EventKind::lock_acquire && kind <= EventKind::sync_broadcast;
 }
 
-// Of the locks that were initialised or destroyed.
+// The lives of a lock that was initialised or destroyed.
 struct Lives {
   std::vector<int64_t> begins_ns;  // of all lives but the first, ascending
   std::vector<bool> used;
@@ -41,7 +41,7 @@ LivesOfLocks find_lives(const Trace& parts) {
   return all;
 }
 
-// What a thread is about at one lock.
+// Which life of one lock a thread waits for, and which it holds.
 struct Doing {
   size_t waits = SIZE_MAX;  // the life
   size_t holds = SIZE_MAX;

@@ -1,9 +1,9 @@
 // Adds events to each thread, and drops events from it, so that brackets nest and are closed. A part of finish.h, which
 // says what is repaired. Not thread-safe; linear in the events.
 //
-// EventPass shows it each thread's events in order; a pair of events that fits costs a push and a pop. What a thread
-// only lacks at its end is written into the room behind its events, if there is exactly that; everything else is an
-// edit, and `apply` rewrites the columns once for all of them.
+// EventPass passes on each thread's events in order; a pair of events that fits costs a push and a pop. Closings that a
+// thread lacks at its end are written into the room behind its events, if exactly as much room is there. Everything
+// else is an edit, and `apply` rewrites the columns once for all of them.
 #pragma once
 
 #include <vector>

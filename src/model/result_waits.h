@@ -28,7 +28,7 @@ struct ResultWait {
   uint32_t batch = 0;
 };
 
-// By task.
+// The result is by task.
 std::vector<ResultWait> result_waits(const Trace& trace);
 
 }  // namespace contrafact::model

@@ -55,7 +55,6 @@ TEST(ResultWaits, SayWhoAsksAndWhatWasHandedOutBefore) {
   EXPECT_EQ(waits[4].asker, Asker::nobody);
 }
 
-// main hands out two batches at one place; of the second it asks for the last one first.
 TEST(ResultWaits, AWorkerThatThePoolStartsIsNotHandedOutByTheProgram) {
   base::Result<Trace> trace = parse_text(R"(thread main
 thread w1
@@ -78,6 +77,7 @@ context c1 - m1:11
   EXPECT_EQ(result_waits(*trace)[0].batch, 1u);
 }
 
+// main hands out two batches at one place; of the second it asks for the last one first.
 TEST(ResultWaits, OfEachBatchOneIsAskedForFirst) {
   base::Result<Trace> trace = parse_text(R"(thread main
 pool p1 thread_pool 1

@@ -66,7 +66,7 @@ class Saver {
     ok(writer_.add_access_chunks(access_chunks_));
   }
 
-  // Some at a time: one after the other their ranges are far more than the trace holds.
+  // Writes some sets at a time: without sharing, their ranges are far more than the trace holds.
   void write_access_sets() {
     constexpr size_t kRangesAtOnce = 1 << 20;
     std::vector<AccessRange> ranges;

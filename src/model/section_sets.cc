@@ -15,8 +15,8 @@ constexpr bool is_lock_event(EventKind kind) {
   return kind >= EventKind::lock_acquire && kind <= EventKind::sync_broadcast;
 }
 
-// What bounds the memory, whatever a trace claims. Sections within as many others, or of as many sets, are not in any
-// program; unions of sets may be far more than the sets.
+// These bound the memory, whatever a trace claims. No program has sections within so many others, or of so many sets.
+// Unions of sets may be far more than the sets.
 constexpr size_t kNestedMax = 64;
 constexpr size_t kSetsMax = 1 << 16;
 constexpr size_t kPartsKnownMax = 4 << 20;
@@ -91,7 +91,7 @@ class SetCollector {
       }
     }
     if (range.size() > 0) end_segment(trace_.time_ns[range.end - 1]);
-    // Of a run whose end is missing, nobody knows what they did on.
+    // If a run's end is missing, it is not known what its open sections touched later.
     const bool ends_early = trace_.loss.cut_off || trace_.loss.blocks_damaged > 0;
     for (Open& open : open_) {
       if (ends_early && open.gap == SetGap::complete) open.gap = SetGap::lost;
@@ -192,7 +192,7 @@ class SetCollector {
     out_.tail[open.section] = open.tail;
   }
 
-  // First by the sets that are joined, then by what they come to.
+  // Looks first for the sets that are joined, then for the ranges that they come to.
   uint32_t intern(std::vector<uint32_t> of_trace, SetGap gap) {
     make_unique(of_trace);
     if (const auto known = by_parts_.find({gap, of_trace}); known != by_parts_.end()) return known->second;

@@ -49,9 +49,10 @@ struct SectionSets {
   bool is_complete(uint32_t set) const { return sets[set].gap == format::SetGap::complete; }
 };
 
-// `sections` are critical_sections(trace). A set is complete only if every segment was observed completely; else its
-// gap is the first one's, and its ranges are what is known of it. A section that another thread released is not
-// observed. A section that a hole in the file, or the file's early end, has cut lacks something (gap `lost`).
+// `sections` are critical_sections(trace). A set is complete only if every segment was observed completely. Otherwise
+// its gap is that of the first incomplete segment, and it holds the ranges that are known. A section that another
+// thread released is not observed. A section that a hole in the file, or the file's early end, has cut lacks something
+// (gap `lost`).
 SectionSets section_sets(const Trace& trace, std::span<const CriticalSection> sections);
 
 }  // namespace contrafact::model

@@ -25,8 +25,8 @@ std::vector<Signal> signals(const Trace& trace) {
   return found;
 }
 
-// Waits [begin, end) of one lock, by the time of their ends. A signal reaches, of those who waited when it came, the
-// one who went on first; a broadcast all of them.
+// Matches the waits [begin, end) of one lock, in the order of their ends. A signal reaches one of the threads that
+// waited when it came: the one that went on first. A broadcast reaches all of them.
 void match_signals(std::span<const CriticalSection> sections, uint32_t begin, uint32_t end,
                    std::vector<Signal>::const_iterator first, std::vector<Signal>::const_iterator last,
                    std::vector<SyncWake>& wakes) {

@@ -32,7 +32,7 @@ inline constexpr EnumNames<format::DependsMode, 2> kModeNames{{"all", "any"}};
 inline constexpr EnumNames<format::PoolKind, 6> kPoolKindNames{
     {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other", "permits"}};
 
-// Of an access's flags, from the lowest bit.
+// The letters of an access's flags, from the lowest bit.
 inline constexpr std::string_view kAccessLetters = "rwcmafon";
 
 template <typename Enum, size_t N>

@@ -5,7 +5,7 @@
 namespace contrafact::model {
 namespace {
 
-// Thread runs that somebody waits for.
+// The thread runs that some thread waits for.
 std::vector<bool> joined_runs(const Trace& trace) {
   std::vector<bool> joined(trace.tasks.size());
   for (size_t i = 0; i < trace.event_count(); ++i) {
@@ -97,8 +97,8 @@ Evidence gather(const Trace& trace, ThreadId thread) {
   return evidence;
 }
 
-// What a program does outside tasks could be a task, and the other way round: whether a thread counts must not hang on
-// its meeting any. So each thread that is no daemon counts; virtual ones are daemons in name only.
+// A program's work outside tasks could be a task, and the other way round. So whether a thread counts must not depend
+// on whether it deals with tasks: each thread that is no daemon counts. Virtual threads are daemons in name only.
 bool is_programs_own(const Trace& trace, ThreadId thread) {
   const format::ThreadRow& row = trace.threads[thread.index()];
   return row.kind == format::ThreadKind::virtual_thread || !row.daemon;

@@ -8,10 +8,9 @@
 //  4. cpu_out, cpu_in, pause_*, vm_ran, cores_idle are not among the events but in `cpu`, `pauses`, `vm_stints`,
 //     `idle_times`, sorted by time.
 //  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end,
-//  method_enter/method_exit,
-//     lock_request/lock_acquired (shared likewise) and sync_wait/sync_woken nest and are closed on every thread. What a
-//     recording lacks (it began late, or was cut off) has been added, with a note in `loss`; a task whose start or end
-//     was added is `truncated`.
+//     method_enter/method_exit, lock_request/lock_acquired (shared likewise) and sync_wait/sync_woken nest and are
+//     closed on every thread. What a recording lacks (it began late, or was cut off) has been added, with a note in
+//     `loss`; a task whose start or end was added is `truncated`.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +95,7 @@ struct VmStint {
   int64_t end_ns;
 };
 
-// The cores that the program may use were idle for `idle_ns` in all since the one before, or since the trace began.
+// The cores that the program may use were idle for `idle_ns` in all since the row before, or since the trace began.
 struct IdleTime {
   int64_t until_ns;
   int64_t idle_ns;

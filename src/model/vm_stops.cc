@@ -9,10 +9,11 @@ namespace contrafact::model {
 namespace {
 
 // How long a stop may take to come about: a scheduling period or two of the last thread that must reach its stopping
-// point, 3 to 14 ms on two cores with four busy threads. Who left its core earlier slept for a reason of its own.
+// point, 3 to 14 ms on two cores with four busy threads. A thread that left its core earlier slept for a reason of its
+// own.
 constexpr int64_t kReachMaxNs = 25'000'000;
-// How long a thread that was stopped may be off its core besides the stops: it waits for a core then. Longer ones
-// slept.
+// How long a thread that was stopped may be off its core besides the stops: it waits for a core then. A thread that is
+// off its core for longer slept.
 constexpr int64_t kWaitMaxNs = 100'000'000;
 constexpr size_t kStopsMax = 16;  // within one gap
 
@@ -49,7 +50,7 @@ class Cutter {
     return besides_ns <= kWaitMaxNs;
   }
 
-  // To the state after all events up to `time_ns`.
+  // Moves to the state after all events up to `time_ns`.
   void advance(int64_t time_ns) {
     while (more_ && walk_.time_ns() <= time_ns) {
       runs_ = walk_.stack().empty() || walk_.in(FrameKind::task);

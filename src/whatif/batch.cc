@@ -14,7 +14,7 @@ size_t bytes_max(const Estimator& estimator) {
   return kBytes + kBytesOfEvent * estimator.dag().trace->event_count();
 }
 
-// Of a propagation: times, links and hand-overs by task and by body.
+// The memory of a propagation: times, links and hand-overs by task and by body.
 size_t propagation_bytes(const Estimator& estimator) {
   constexpr size_t kBytesOfTask = 64, kBytesOfBody = 64;
   return kBytesOfTask * estimator.dag().task_count() + kBytesOfBody * estimator.dag().bodies.size();

@@ -21,8 +21,8 @@ class Batch {
   // Fewer improvements have at most seven combinations. To estimate these one by one costs less than to make the lanes'
   // program, which takes as much memory as all else.
   static constexpr size_t kWorthLanes = 4;
-  // Passes that take as long as making the lanes' program and its memory. Up to this many improvements are estimated
-  // one by one where the budget has no room for twice as many.
+  // Making the lanes' program and its memory takes as long as this many passes. Up to this many improvements are
+  // estimated one by one where the budget has no room for twice as many passes.
   static constexpr uint64_t kPassesOfLanes = 12;
 
   struct Scratch {
@@ -34,9 +34,8 @@ class Batch {
     uint64_t visits = 0;  // the work done so far, as if by one graph::Propagator
   };
 
-  // Both arguments must outlive the batch. Improvements that cannot be made by themselves have a reason, and may be in
-  // no combination.
-  // `visits_max`: the budget that it is made for.
+  // Both arguments must outlive the batch. An improvement that cannot be made by itself has a reason, and may be in no
+  // combination. `visits_max`: the budget that the batch is made for.
   Batch(const Estimator& estimator, const std::vector<Improvement>& improvements, uint64_t visits_max = UINT64_MAX);
   // Some of the improvements, by their positions; the lanes' program is shared.
   Batch part(std::span<const uint32_t> improvements) const;
@@ -45,22 +44,23 @@ class Batch {
   const Estimator& estimator() const { return compiled_->estimator; }
   const std::string& reason(size_t improvement) const { return compiled_->reasons[rows_[improvement]]; }
 
-  // Of each of `sets`, at most kAtATime: sorted positions of improvements that change no task twice. Errors: the
-  // variant would wait for itself. Figures::peak_active and peak_waiting are left 0: nothing is ranked by them.
+  // The figures of each of `sets`, at most kAtATime. A set holds sorted positions of improvements that change no task
+  // twice. Errors: the variant would wait for itself. Figures::peak_active and peak_waiting are left 0: nothing is
+  // ranked by them.
   std::vector<base::Result<Figures>> figures(std::span<const std::vector<uint32_t>* const> sets,
                                              Scratch& scratch) const;
 
-  // The same without those that cannot be estimated together. REQUIRES: has_lanes().
+  // The same, but nothing for a set that cannot be estimated together with others. REQUIRES: has_lanes().
   std::vector<std::optional<Figures>> figures_in_lanes(std::span<const std::vector<uint32_t>* const> sets,
                                                        Scratch& scratch) const;
   bool has_lanes() const { return compiled_->program.possible; }
-  // How many threads to estimate on: `asked`, or for 0 the number of cores; but no more than there is memory for. The
-  // memory is bounded by the size of the trace.
+  // How many threads to estimate on: `asked`, or for 0 the number of cores, at most 8; but no more than there is memory
+  // for. The memory is bounded by the size of the trace.
   unsigned worker_count(unsigned asked) const;
   // Visits that were not spent on lanes, because the budget is small.
   uint64_t visits_spared() const { return compiled_->visits_spared; }
 
-  // The same for one, complete.
+  // The figures of one set, complete.
   base::Result<Figures> figures_of_one(std::span<const uint32_t> set, Scratch& scratch) const;
 
  private:

@@ -15,7 +15,7 @@ namespace contrafact::whatif {
 
 namespace {
 
-// A task that was cancelled or completed by others before it was due was not waited for from there.
+// A task has no response time if it was cancelled, or completed by others, before it was due.
 bool has_response(const model::Trace& trace, const model::TaskRow& task) {
   const model::EventIndex done = task.complete.valid() ? task.complete : task.end;
   if (!task.start.valid() || !done.valid()) return false;
@@ -66,7 +66,7 @@ base::Error Estimator::stuck_error(const std::vector<graph::Stuck>& stuck) const
     return task.valid() ? fmt::format("task {} ({})", task.value, trace.method_label(trace.tasks[task.index()].body))
                         : std::string("a thread outside tasks");
   };
-  // The shortest story: a task that waits for one that is itself among the stuck ones.
+  // Reports the shortest story: a task that waits for another stuck task.
   const graph::Stuck* told = &stuck.front();
   for (const graph::Stuck& one : stuck) {
     if (one.task.valid() && one.waits_for.valid()) {
@@ -165,7 +165,7 @@ base::Result<Figures> Estimator::figures(std::span<const graph::Placement> place
   return figures_of(propagated, scratch);
 }
 
-// What is to be said of the order in which tasks ran.
+// Notes on the order in which tasks ran.
 static std::vector<std::string> order_notes(const Figures& figures) {
   std::vector<std::string> notes;
   if (figures.reordered > 0) {
@@ -197,7 +197,7 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
     if (options.trace) {
       graph::Propagated kept = std::move(scratch->propagator).take_result();
       kept.changes = std::vector<graph::UseChange>();
-      scratch.reset();  // what a trace needs in memory is as much
+      scratch.reset();  // the trace needs as much memory
       base::Result<model::Trace> trace = graph::restore(*dag_, *placements, kept, epilogue_ns_);
       if (!trace) return base::Error{"the estimated trace is not sound: " + trace.error().message};
       if (base::Status status = verify_estimate(*dag_->trace, *trace); !status) return status.error();
@@ -213,7 +213,7 @@ base::Result<Estimate> Estimator::estimate(std::span<const Improvement> improvem
   return estimate;
 }
 
-// `scratch` is what the estimate was made with: its results are gone afterwards.
+// `scratch`: the one that the estimate was made with. Its results are lost afterwards.
 void Estimator::add_interval(std::span<const graph::Placement> placements, uint64_t visits_max, Scratch& scratch,
                              Estimate& estimate) const {
   for (const graph::Latencies* latencies : {&dag_->low, &dag_->high}) {

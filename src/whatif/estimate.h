@@ -22,15 +22,15 @@ namespace contrafact::whatif {
 // duration.
 struct Figures {
   int64_t duration_ns = 0;
-  // Of the outermost tasks (handed to a pool by code outside any pooled task: a server's requests), the mean time from
-  // being handed out to the result. Where tasks come at their own times, the duration does not show how long each
-  // takes. 0: none.
+  // The mean time of the outermost tasks from being handed out to the result. Outermost tasks are handed to a pool by
+  // code outside any pooled task: a server's requests. Where tasks come at their own times, the duration does not show
+  // how long each takes. 0: none.
   double mean_response_ns = 0;
   double mean_active = 0, mean_waiting = 0, mean_occupied = 0;
   uint32_t peak_active = 0, peak_waiting = 0, peak_occupied = 0;
-  // How the figures were computed. Not complete: estimated in lanes with others, which leave the first two peaks 0.
+  // False: the variant was estimated in lanes with others, and the first two peaks are left 0.
   bool complete = false;
-  bool assumes = true;     // hand-offs for which the 5th and the 95th percentile differ
+  bool assumes = true;     // hand-overs for which the 5th and the 95th percentile differ
   uint32_t reordered = 0;  // tasks that a worker took in another order than recorded
   uint32_t detached = 0;   // parts that no recorded thread could run
 };
@@ -45,7 +45,7 @@ struct EditReport {
 
 struct EstimateOptions {
   bool trace = false;              // restore the estimated trace as well
-  bool interval = true;            // two more propagations, where any hand-off is assumed
+  bool interval = true;            // two more propagations, where any hand-over is assumed
   const Figures* known = nullptr;  // of the same improvements, where they were estimated before
   bool bounded = false;            // refuse variants that take far more work than the unchanged run (kVisitsFactor)
   std::vector<const Optimisation*> switched_off;  // edits to leave out
@@ -53,7 +53,7 @@ struct EstimateOptions {
 
 struct Estimate {
   Figures figures;
-  // The duration if all assumed hand-offs were as fast as the 5th, or as slow as the 95th percentile of the recorded
+  // The duration if all assumed hand-overs were as fast as the 5th, or as slow as the 95th percentile of the recorded
   // ones.
   int64_t duration_low_ns = 0, duration_high_ns = 0;
   std::vector<EditReport> edits;
@@ -99,7 +99,8 @@ class Estimator {
   // The figures alone. Errors: the variant would wait for itself, or takes too much work.
   base::Result<Figures> figures(std::span<const graph::Placement> placements, Scratch& scratch) const;
 
-  // The same from one lane, `answered` tasks' response times in it; but for the peaks of active and of waiting threads.
+  // The figures of one lane, without the peaks of active and of waiting threads. `answered`: how many tasks' response
+  // times the lane adds up.
   Figures figures_of(const graph::LaneResult& lane, int64_t answered) const;
 
  private:

@@ -88,7 +88,8 @@ TEST_P(RandomEstimates, InliningEverythingIsTheSerialProgram) {
   EXPECT_EQ(estimate->figures.peak_waiting <= 1u, true);
 }
 
-// Whoever is waited for runs where that is: one thread, which never waits, for the same time as inlined at the spawns.
+// Each awaited task runs where it is waited for: one thread, which never waits, takes the same time as if all were
+// inlined at their spawns.
 TEST_P(RandomEstimates, RunningAllAtTheirWaitsIsTheSerialProgramToo) {
   const Trace trace = recorded(GetParam());
   base::Result<Estimator> estimator = Estimator::create(trace);

@@ -36,8 +36,8 @@ struct Improvement {
   // By position in `sections`. split_lock: the section's part; part 0 keeps the lock. shared_look and double_check: 1
   // for sections that only look.
   std::vector<uint32_t> part = {};
-  // By position, for split_lock: the second part whose lock the section takes, or kAllParts; its own part again: none.
-  // Empty: no section takes a second lock.
+  // By position, for split_lock: the second part whose lock the section takes, or kAllParts. The section's own part
+  // stands for none. Empty: no section takes a second lock.
   static constexpr uint32_t kAllParts = UINT32_MAX;
   std::vector<uint32_t> also_part = {};
   // By position. shorten_section: the time that moves out in front and behind. shared_look: in front, or empty.
@@ -50,7 +50,7 @@ struct Improvement {
   uint32_t size_before = 0, size_after = 0;  // workers or cores
 };
 
-// Of critical sections.
+// Makes an improvement of critical sections.
 inline Improvement section_improvement(const Optimisation* optimisation, std::vector<uint32_t> sections,
                                        std::vector<uint32_t> part = {}, std::vector<int64_t> head_ns = {},
                                        std::vector<int64_t> tail_ns = {}) {

@@ -269,7 +269,8 @@ TEST(InlineAtWait, IsRefusedWhereNotOnlyItsSpawnerGetsItsResult) {
   EXPECT_EQ(refusal(kTwo, 3), "");
 }
 
-// Lanes do not know it: combinations with it are estimated alone, and all others together as ever.
+// Lanes cannot run a task at its wait: combinations with such a task are estimated alone, and all others together as
+// ever.
 TEST(InlineAtWait, IsEstimatedAloneAmongLanes) {
   const Trace trace = trace_of(kTwo);
   const Estimator estimator = estimator_of(trace);

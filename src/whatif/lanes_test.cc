@@ -36,8 +36,8 @@ std::vector<Improvement> improvements_by_chance(const graph::TraceDag& dag, std:
 
 struct Tally {
   size_t lanes = 0, exact = 0;
-  // Those in which no task leaves its worker's order or thread; of these, those that are not exact, and those of them
-  // that make no task a coordinator.
+  // `regular`: variants in which no task leaves its worker's order or thread. `missed`: those of them that are not
+  // exact. `missed_inlined`: the missed ones that make no task a coordinator.
   size_t regular = 0, missed = 0, missed_inlined = 0;
 };
 

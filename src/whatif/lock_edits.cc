@@ -9,20 +9,20 @@ using model::CriticalSection;
 using model::EventKind;
 using model::Trace;
 
-// It begins with the end of a wait at a condition.
+// Whether the section begins with the end of a wait at a condition.
 bool follows_wait(const Trace& trace, const CriticalSection& section) {
   const uint32_t acquire = section.acquire.value;
   return acquire > 0 && trace.kind[acquire - 1] == EventKind::sync_woken &&
          trace.time_ns[acquire - 1] == trace.time_ns[acquire];
 }
-// It ends in one.
+// Whether the section ends in such a wait.
 bool ends_in_wait(const Trace& trace, const CriticalSection& section) {
   const uint32_t release = section.release.value;
   return section.release.valid() && release + 1 < trace.event_count() &&
          trace.kind[release + 1] == EventKind::sync_wait && trace.time_ns[release + 1] == trace.time_ns[release];
 }
 
-// A change that leaves the section's end at the wait as it is leaves the wait its mutex.
+// A wait keeps its mutex if the change does not move the section's end at the wait.
 bool takes_mutex_from_wait(const Trace& trace, const CriticalSection& section, const Improvement& change, size_t i) {
   const Optimisation& optimisation = *change.optimisation;
   return (follows_wait(trace, section) && !optimisation.keeps_begin(change, i)) ||

@@ -10,9 +10,9 @@
 
 namespace contrafact::whatif {
 
-// Parallel to `sections`, which are model::critical_sections(trace). Later improvements change what earlier ones left.
-// Errors: an improvement names a section that does not exist, that was never acquired, or whose lock cannot be held, or
-// one whose lock an earlier improvement has dropped; or it takes the lock from a wait at a condition.
+// The result is parallel to `sections`, which are model::critical_sections(trace). Later improvements change what
+// earlier ones left. Errors: a section does not exist, was never acquired, or has a lock that cannot be held; an
+// earlier improvement has dropped its lock; or an improvement takes the lock from a wait at a condition.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,
                                                 std::span<const Improvement> improvements);

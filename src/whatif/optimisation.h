@@ -49,8 +49,8 @@ class Optimisation {
   // sections can be edited (lock_edits.cc).
   virtual void edit(const model::Trace& /*trace*/, std::span<const model::CriticalSection> /*sections*/,
                     const Improvement& /*improvement*/, std::vector<SectionEdit>& /*edits*/) const {}
-  // Whether the section at this position in the improvement begins, or ends, where it did, with its lock: a wait at a
-  // condition there keeps its mutex.
+  // Whether the section at this position in the improvement still begins, or ends, where it did and with its lock. Then
+  // a wait at a condition there keeps its mutex.
   virtual bool keeps_begin(const Improvement& /*improvement*/, size_t /*at*/) const { return false; }
   virtual bool keeps_end(const Improvement& /*improvement*/, size_t /*at*/) const { return false; }
   // True if the conflicting accesses of its sections happen elsewhere or otherwise: then recorded conflicts demand no

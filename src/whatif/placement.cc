@@ -29,7 +29,7 @@ bool waits(const graph::TraceDag& dag, model::TaskId task) {
   return false;
 }
 
-// What a placement asks of a task besides that it can be moved, as the end of a sentence; empty: it has that.
+// What a movable task lacks for this placement, as the end of a sentence; empty: nothing.
 std::string why_not_there(const graph::TraceDag& dag, model::TaskId task, graph::Placement placement) {
   if (placement == graph::Placement::at_wait) {
     const std::string_view reason = why_not_at_wait(dag.askers[task.index()]);
@@ -73,7 +73,7 @@ graph::Placement placement_of(Treatment treatment) {
 base::Status place(const graph::TraceDag& dag, const std::vector<model::TaskId>& tasks, graph::Placement placement,
                    Placements& placements) {
   for (const model::TaskId task : tasks) {
-    if (why_not_movable(dag, task)) continue;  // said below
+    if (why_not_movable(dag, task)) continue;  // reported below
     const std::string reason = why_not_there(dag, task, placement);
     if (reason.empty()) continue;
     return base::Error{fmt::format("task {} ({}) {}", task.value,

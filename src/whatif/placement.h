@@ -1,14 +1,14 @@
-// A variant of the tasks as one placement for each, as the estimates read it, and the reasons why a task cannot be
+// A variant of the tasks as the estimates read it: one placement for each task; and the reasons why a task cannot be
 // placed.
 //
-//   at_spawn      (Rehype, section 4.1; equations 1 and 2) The spawner goes on when the task has ended; the worker's
-//                 tasks before and after it follow each other; waiting for it takes no sleep. Handing it out costs
-//                 nothing any more (TraceDag::spawn_cost_ns)
-//   at_wait       The task runs where its spawner first waits for it: what the spawner hands out before that wait runs
-//                 at the same time. Only its spawner waits for it, and every wait gets its result. If the spawner waits
-//                 before for what only this task sets off, the spawner waits for itself: propagation finds that
+//   at_spawn      (Rehype, section 4.1; equations 1 and 2) The spawner goes on when the task has ended. The worker runs
+//                 the tasks before and after it one after the other. Waiting for the task takes no sleep. Handing it
+//                 out costs nothing any more (TraceDag::spawn_cost_ns)
+//   at_wait       The task runs where its spawner first waits for it: tasks that the spawner hands out before that wait
+//                 run at the same time. Only its spawner waits for it, and every wait gets its result. A spawner that
+//                 waits earlier for something that only this task sets off waits for itself: propagation finds that
 //   continuation  A task that spawns sub-tasks and waits for them gives its thread back. Its part before the first wait
-//                 runs at its spawn; the sub-tasks stay parallel (footnote 4); what follows a wait runs on the thread
+//                 runs at its spawn; the sub-tasks stay parallel (footnote 4). The part after a wait runs on the thread
 //                 that completes the sub-task waited for, when it completes. The task completes with its last part
 #pragma once
 

@@ -21,7 +21,7 @@ struct RandomProgramOptions {
   uint32_t main_steps = 12;
 };
 
-// Every task runs on a worker of its own, at once: give it to simulate() for pools of finite size.
+// Every task runs at once, on a worker of its own. simulate() turns the run into one on pools of finite size.
 class RandomProgram {
  public:
   explicit RandomProgram(uint32_t seed, RandomProgramOptions options = {}) : random_(seed), options_(options) {

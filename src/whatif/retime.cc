@@ -74,7 +74,7 @@ Retimer::Retimer(const SimProgram& program, std::span<const model::SyncWake> wak
   for (const model::SyncWake& wake : wakes) cause_of_[wake.wait] = wake.cause.value;
 }
 
-// One thread's.
+// Lists the events of one thread.
 void Retimer::list_events(model::EventRange range, base::Column<uint32_t>& openers) {
   const model::Trace& trace = *program_.trace;
   std::vector<uint32_t> open;
@@ -91,7 +91,7 @@ void Retimer::list_events(model::EventRange range, base::Column<uint32_t>& opene
 
 void Retimer::sort_events() {
   const model::Trace& trace = *program_.trace;
-  // At one instant, what gives up comes before what takes.
+  // At one instant, releases and other causes come before acquisitions and ends of waits.
   const auto rank = [&](uint32_t event) {
     return model::closes(trace.kind[event]) || trace.kind[event] == EventKind::lock_acquire ||
            trace.kind[event] == EventKind::lock_acquire_shared;
@@ -137,7 +137,7 @@ class RetimePass {
 
  private:
   struct Lock {
-    int64_t writers_ns = kLongAgo;  // given up by the last exclusive section
+    int64_t writers_ns = kLongAgo;  // when the last exclusive section released it
     int64_t all_ns = kLongAgo;
   };
 
@@ -202,7 +202,7 @@ class RetimePass {
     shift_ns_[trace_.thread_of(task.start).index()] = shift_ns;
   }
 
-  // A wait from `begin` to `end`, whose cause was at `cause` and is at `cause_new` now.
+  // The new end of a wait from `begin` to `end`. Its cause was at `cause`, and is at `cause_new` now.
   static int64_t waited_ns(int64_t ready_new, int64_t begin, int64_t end, int64_t cause, int64_t cause_new) {
     const bool slept = cause > begin;
     const int64_t way_ns = std::max<int64_t>(0, end - std::max(begin, cause));
@@ -224,14 +224,14 @@ class RetimePass {
     const CriticalSection& wait = sync_.sections[section];
     int64_t cause_ns = 0, cause_new_ns = 0;
     if (const uint32_t round = sync_.round_of_section[section]; round != kNone) {
-      // Whoever came last did not wait; who it is now does not matter.
+      // The thread that came last did not wait. It does not matter which thread comes last now.
       cause_new_ns = arrived_ns_[round];
       cause_ns = round_end_ns(section);
     } else if (const uint32_t cause = retimer_.cause_of_[section]; cause != kNone) {
       cause_ns = trace_.time_ns[cause];
       cause_new_ns = signalled_ns_[cause];
     } else {
-      return;  // nobody known: it keeps its length
+      return;  // no known cause: the wait keeps its length
     }
     shift_ns = waited_ns(wait.request_ns + shift_ns, wait.request_ns, wait.acquire_ns, cause_ns, cause_new_ns) -
                wait.acquire_ns;
@@ -242,7 +242,7 @@ class RetimePass {
     return cause == kNone ? sync_.sections[section].request_ns : trace_.time_ns[cause];
   }
 
-  // Of a barrier's wait, the section is known only where it ends.
+  // The section of a barrier's wait is known only where the wait ends.
   void arrive(uint32_t event, int64_t now_ns) {
     const uint32_t end = closing_of(event);
     const uint32_t section = end == kNone ? kNone : sync_.section_at(end);

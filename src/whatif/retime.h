@@ -1,6 +1,6 @@
 // Re-timing: the recorded run with each wait computed anew from its cause, in one pass over the events in recorded
-// order (max-plus: a time is the latest of its causes' times plus a recorded delay). Locks keep their recorded order;
-// what a thread did between two waits keeps its recorded length, lost cores included.
+// order (max-plus: a time is the latest of its causes' times plus a recorded delay). Locks keep their recorded order.
+// The time between two waits of a thread keeps its recorded length, time without a core included.
 //
 // Without edits, re-timing has to give the recorded duration. If it does not, the trace does not explain its own waits,
 // and nothing computed from the trace is to be trusted. As a prediction, re-timing is too optimistic wherever threads
@@ -39,7 +39,7 @@ class Retimer {
   base::Column<uint32_t> begin_of_;   // by position in `order_`: the event that began the wait which this one ends
   std::vector<int64_t> free_ns_;      // by section: when its recorded lock was last released before it
   std::vector<uint32_t> cause_of_;    // by section: the event that ended a wait at a condition, once or semaphore
-  std::vector<bool> counts_;          // by thread: the run is not over without it
+  std::vector<bool> counts_;          // by thread: the run is not over before it has ended
   int64_t recorded_ns_ = 0;
 };
 

@@ -13,7 +13,7 @@
 namespace contrafact::whatif {
 namespace {
 
-// Rounds of work that the same threads do; between two of them the work done is looked at.
+// Rounds of work that the same threads do. The work done so far is checked between two rounds.
 class Screening {
  public:
   Screening(const Batch& batch, const ScreenOptions& options)
@@ -48,7 +48,7 @@ class Screening {
   }
 
  private:
-  // Whatever the lanes know, whether the budget has room for it or not: it is a small part of the cost of the rest.
+  // Estimates all improvements that lanes can estimate, even beyond the budget: they cost a small part of the rest.
   void in_lanes(const std::vector<uint32_t>& open) {
     if (!batch_.has_lanes()) return;
     const size_t batches = (open.size() + Batch::kAtATime - 1) / Batch::kAtATime;

@@ -17,8 +17,8 @@ namespace contrafact::whatif {
 // The reason given for an improvement for which the budget had no room.
 inline constexpr std::string_view kBeyondBudget = "not worked out: the work for it is spent (--budget)";
 
-// In vertices visited: this many for the single estimates, and as many again for the search for the best combination.
-// Some seconds on two cores; for long traces, four passes.
+// The budget in visited vertices: this many for the single estimates, and as many again for the search for the best
+// combination. That is some seconds on two cores; for long traces, four passes.
 uint64_t default_visits(const Estimator& estimator);
 
 // How many improvements, or combinations, are simulated, each by itself. The longer the trace, the fewer.
@@ -41,8 +41,8 @@ struct Screened {
   std::vector<base::Result<Figures>> figures;  // by improvement
   uint64_t visits = 0;                         // the work done
 };
-// By improvement. Figures::peak_active and peak_waiting are left 0 (batch.h). Errors say why it cannot be estimated.
-// Estimated in the given order.
+// The results are by improvement, estimated in the given order. Figures::peak_active and peak_waiting are left 0
+// (batch.h). Errors say why an improvement cannot be estimated.
 Screened screen(const Batch& batch, const ScreenOptions& options = {});
 
 // The same, with a batch of its own.

@@ -44,7 +44,7 @@ TEST(Screen, HasTheFiguresOfEachImprovementByItself) {
   }
 }
 
-// The passes that are left out, where no hand-off is assumed or the figures are known, would have changed nothing.
+// The passes that are left out, where no hand-over is assumed or the figures are known, would have changed nothing.
 TEST(Screen, AnIntervalIsThatOfAllItsPasses) {
   size_t left_out = 0;
   for (uint32_t seed = 1; seed <= 10; ++seed) {

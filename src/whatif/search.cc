@@ -111,7 +111,7 @@ class Search {
       auto [at, is_new] = known_.try_emplace(set);
       if (is_new) fresh.push_back(&at->first);
     }
-    // The work done is looked at between rounds, which are the same on any number of threads.
+    // The work done so far is checked between rounds, which are the same on any number of threads.
     std::span<const Set*> rest = fresh;
     while (!rest.empty()) {
       if (result_.visits >= options_.visits_max) {
@@ -125,8 +125,8 @@ class Search {
     }
   }
 
-  // As many as the budget seems to have room for, by what those before have taken: of a long trace, what the lanes do
-  // not know takes a pass each.
+  // As many sets as the budget seems to have room for, judged by the cost of the sets so far. In a long trace, each set
+  // that the lanes cannot estimate takes a pass.
   size_t round_max() const {
     constexpr uint64_t kMost = 4 * Batch::kAtATime;
     const uint64_t left = options_.visits_max - result_.visits;
@@ -146,7 +146,7 @@ class Search {
         }
       });
     }
-    // What the lanes do not know takes far longer: one at a time for each worker.
+    // Sets that the lanes cannot estimate take far longer: one at a time for each worker.
     std::vector<size_t> alone;
     for (size_t i = 0; i < sets.size(); ++i) {
       if (!figures[i]) alone.push_back(i);
@@ -202,7 +202,7 @@ class Search {
     }
   }
 
-  // Estimates all there are; false, and nothing is done, if that would be too much work.
+  // Estimates all combinations. False, with nothing done, if that would be too much work.
   bool exhaustive() {
     std::vector<Set> sets;
     const size_t all = size_t{1} << usable_.size();
@@ -264,8 +264,8 @@ class Search {
   }
 
   void climb() {
-    // All that help by themselves, best first, where they do not exclude each other: often near the top already, and
-    // so the first to be looked at.
+    // The first start: all improvements that help by themselves, best first, where they do not exclude each other. It
+    // is often near the top already.
     std::vector<uint32_t> order = usable_;
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t x, uint32_t y) { return score_of_set({x}) < score_of_set({y}); });
@@ -288,7 +288,7 @@ class Search {
     }
   }
 
-  // From the best so far, and from the best pair of companions.
+  // Climbs from the best set so far, and from the best pair of companions.
   void climb_with(const Set& companions) {
     result_.exhaustive = false;
     usable_.insert(usable_.end(), companions.begin(), companions.end());
@@ -304,13 +304,13 @@ class Search {
     climb_from(best_of(pairs));
   }
 
-  // Whether as many estimates more, at what one has cost so far, stay within the budget.
+  // Whether so many more estimates, at the mean cost so far, stay within the budget.
   bool affordable(size_t estimates) const {
     return static_cast<double>(visits_each()) * static_cast<double>(estimates) <=
            static_cast<double>(options_.visits_max);
   }
 
-  // What one has cost so far; 0: nobody knows.
+  // The mean cost of an estimate so far; 0: not known.
   uint64_t visits_each() const { return worked_out_ > 0 ? result_.visits / worked_out_ : given_.visits_each; }
 
   const Set& best_of(const std::vector<Set>& sets) const {
@@ -318,7 +318,7 @@ class Search {
                              [&](const Set& x, const Set& y) { return score_of_set(x) < score_of_set(y); });
   }
 
-  // The best of all that is known; empty: nothing helps.
+  // The best of all estimated sets; empty: nothing helps.
   Set best_set() const {
     Set best;
     double best_score = 1;
@@ -331,7 +331,7 @@ class Search {
     return best;
   }
 
-  // The best, without what adds less to it than rounding.
+  // Looks for the best set without the members that add less than rounding.
   void drop_idle_members() {
     Set set = best_set();
     const double enough = score_of_set(set) + kRounding;
@@ -352,7 +352,7 @@ class Search {
     }
     std::sort(all.begin(), all.end(), [](const Combination* x, const Combination* y) {
       if (x->score != y->score) return x->score < y->score;
-      // As good with fewer changes is better.
+      // Of equal scores, the one with fewer changes is better.
       return x->improvements.size() != y->improvements.size() ? x->improvements.size() < y->improvements.size()
                                                               : x->improvements < y->improvements;
     });
@@ -377,12 +377,12 @@ class Search {
   const KnownFigures& given_;
   const SearchOptions& options_;
   const Batch& batch_;
-  size_t worked_out_ = 0;  // here
+  size_t worked_out_ = 0;  // estimates made by this search
   std::vector<std::unique_ptr<Batch::Scratch>> workers_;
   std::vector<std::vector<uint32_t>> excludes_;  // by improvement
   std::vector<uint32_t> usable_;
   std::map<Set, Scored> known_;
-  Set lean_;  // as good as the best but for rounding, with fewer members; empty: no such
+  Set lean_;  // as good as the best set but for rounding, with fewer members; empty: none
   SearchResult result_;
 };
 

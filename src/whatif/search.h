@@ -1,9 +1,10 @@
 // The search for the best combination of improvements (Rehype, sections 4.3 and 4.4).
 //
-// Exhaustive where few improvements are left, otherwise hill-climbing with restarts: from a set of improvements to the
-// best of its neighbours (one improvement more, one less, or one in the place of those that it excludes), until none is
-// better. Combinations that make the run longer, or the peak or mean use of threads higher than recorded, are filtered
-// out, as in the paper; the rest is ranked by a composite score, lower is better, 1 for the unchanged run.
+// The search is exhaustive where few improvements are left. Otherwise it is hill-climbing with restarts: from a set of
+// improvements it goes to the best of the set's neighbours (one improvement more, one less, or one in the place of
+// those that it excludes), until none is better. As in the paper, combinations are filtered out that make the run
+// longer, or the peak or mean use of threads higher than recorded. The rest is ranked by a composite score: lower is
+// better, 1 for the unchanged run.
 //
 // Deterministic for a seed, however many threads it uses and however fast they are: the search is bounded by the work
 // done, not by the time taken. Progress is reported from the calling thread.
@@ -28,7 +29,7 @@ struct SearchWeights {
 struct SearchOptions {
   SearchWeights weights;
   bool filters = true;
-  bool filter_threads = true;  // the peak and the mean of occupied threads among them
+  bool filter_threads = true;  // filter by the peak and the mean of occupied threads, too
   double slower_max = 0;       // share by which a variant may take longer than the recorded run
   size_t exhaustive_max = 12;  // improvements
   // Improvements from this position on are companions: looked at last, beside the best of the others and in pairs. An
@@ -61,8 +62,8 @@ struct SearchResult {
   std::vector<std::pair<uint32_t, uint32_t>> exclusive;  // pairs that change the same task
   std::vector<Combination> best;  // ranked, never empty sets; the first without members that add nothing. Empty:
                                   // nothing helps
-  // Better than all of these, but up to kSlightlySlower slower than the recorded run, and so filtered out. Nothing:
-  // none.
+  // A combination better than all of these that is filtered out for being slower than the recorded run, by up to
+  // kSlightlySlower. Nothing: there is none.
   std::optional<Combination> slower;
   size_t estimated = 0;   // variants, singles included
   size_t deadlocked = 0;  // of these: would wait for themselves
@@ -72,7 +73,7 @@ struct SearchResult {
 };
 
 double score_of(const Figures& figures, const Figures& base, const SearchWeights& weights);
-// Less is not seen in figures of three digits.
+// A smaller difference does not show in figures of three digits.
 inline constexpr double kRounding = 5e-4;
 // A variant that is not slower may trade this share of its outermost tasks' mean time for fewer threads. This filter is
 // not in the paper. It excludes slowdowns that the users of a service would feel, but that the duration of a run under
@@ -84,8 +85,8 @@ inline constexpr double kSlightlySlower = 0.005;
 constexpr double slower_tasks_max(double slower_max) {
   return slower_max > kSlowerTasksMax ? slower_max : kSlowerTasksMax;
 }
-// Whether a variant is not slower (its outermost tasks not by more than they may), and, with `threads`, keeps peak and
-// mean use at or below the recorded ones.
+// Whether neither the variant nor its outermost tasks are slower than they may be, and, with `threads`, whether peak
+// and mean use are at or below the recorded ones.
 bool passes_filters(const Figures& figures, const Figures& base, double slower_max = 0, bool threads = true);
 
 // Figures that are known before a search begins.

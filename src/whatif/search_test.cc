@@ -186,7 +186,7 @@ TEST(Batch, HasTheFiguresOfEachCombinationAlone) {
   }
 }
 
-// A search among some of what was estimated by itself does none of that again, and finds the same.
+// A search among improvements that were estimated by themselves does not estimate those again, and finds the same.
 TEST(Search, DoesNotEstimateAgainWhatIsKnown) {
   const Trace trace = waiting_program(8);
   const Estimator estimator = *Estimator::create(trace);

@@ -1,15 +1,16 @@
 // Bounds of the gain of improvements of critical sections, in addition to a simulation:
 //
-//   recorded order  estimated: each lock is acquired in the recorded order still: re-timed (retime.h), the cautious one
-//   conflicts       estimated: of the locks concerned only sections that conflict keep their recorded order, all other
-//                   locks keep theirs, on as many cores as it takes. Shortened sections and atomics have no such
-//                   bound: they change what conflicts. No limit: another order of these, or of other locks, may allow
-//                   more
+//   recorded order  estimated: each lock is still acquired in the recorded order; re-timed (retime.h). This is the
+//                   cautious bound
+//   conflicts       estimated: under the locks concerned, only sections that conflict keep their recorded order. All
+//                   other locks keep theirs. The run has as many cores as it takes. Shortened sections and atomics have
+//                   no such bound: they change what conflicts. This is no limit: another order of these sections, or of
+//                   other locks, may allow more
 //
 // Gains are shares of the duration that the same model gives the unchanged run.
 //
 // The arguments must outlive it. May be shared between threads. Cost of a call: one pass over the events for each
-// bound; a floor is remembered.
+// bound; bounds by conflicts are remembered.
 #pragma once
 
 #include <map>
@@ -33,8 +34,8 @@ class SectionBounds {
   SectionBounds(const Simulator& simulator, const model::Trace& trace, std::span<const model::CriticalSection> sections,
                 const model::SectionSets& sets, const graph::SectionOrder& recorded, const graph::SyncGraph& graph);
 
-  // Of the improvements of sections among `improvements`; `edits` are the edits of the sections that follow from all of
-  // these.
+  // The gains of those of `improvements` that change sections. `edits`: the edits that follow from all of these
+  // together.
   SectionGains gains(std::span<const Improvement> improvements, std::span<const SectionEdit> edits) const;
 
  private:

@@ -61,7 +61,7 @@ bool set_field(SectionRule& rule, std::string_view key, std::string_view value) 
   return !value.empty();
 }
 
-// What set_field() did not take.
+// Why set_field() did not take the field.
 std::string why_wrong(std::string_view key, std::string_view value) {
   const std::string field = std::string(key) + "=";
   const std::string given = value.empty() ? "has no value" : "cannot be '" + std::string(value) + "'";
@@ -108,7 +108,7 @@ class Applier {
     for (const uint32_t s : chosen) holds_ns.push_back(sections_[s].hold_ns());
     const auto usual = holds_ns.begin() + static_cast<int64_t>((holds_ns.size() - 1) * 9 / 10);
     std::nth_element(holds_ns.begin(), usual, holds_ns.end());
-    const int64_t usual_ns = *usual;  // nine of ten are no longer
+    const int64_t usual_ns = *usual;  // nine of ten holds are no longer
     for (const uint32_t s : chosen) {
       SectionEdit& edit = edits_[s];
       if (!rule.as.empty()) edit.lock = new_lock(rule.lock + " " + rule.as);
@@ -148,14 +148,14 @@ class Applier {
     return "'" + rule.lock + "' was not acquired at '" + rule.site + "'; it was at: " + listed(sites);
   }
 
-  // A hold that lost its core in the midst is no longer than usual in what it does.
+  // A hold that lost its core on the way has done no more than a usual one: it counts as at most kLonger times as long.
   static int64_t part_ns(const HoldPart& part, const model::CriticalSection& section, int64_t usual_ns) {
     constexpr int64_t kLonger = 2;
     const int64_t hold_ns = std::min(section.hold_ns(), kLonger * usual_ns);
     return part.ns + static_cast<int64_t>(part.share * static_cast<double>(hold_ns));
   }
 
-  // Behind those of the trace and of the edits that are there.
+  // The first number after the locks of the trace and of the edits so far.
   uint32_t first_new_lock() const {
     auto next = static_cast<uint32_t>(trace_.locks.size());
     for (const SectionEdit& edit : edits_) {

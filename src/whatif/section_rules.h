@@ -35,8 +35,8 @@ struct SectionRule {
 
 base::Result<SectionRule> parse_section_rule(std::string_view text);
 
-// Applies the rules in order; later ones override earlier ones, and the edits that were there before (empty: none).
-// `sections` are those of `trace`, to which `before` is parallel. Errors: a rule that fits no section, with the locks or
+// Applies the rules in order. Later rules override earlier ones and the edits `before` (empty: none), which are
+// parallel to `sections`. `sections` are those of `trace`. Errors: a rule fits no section; the error lists the locks or
 // sites that there are.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,

@@ -40,7 +40,7 @@ BusyCores::BusyCores(const model::Trace& trace, uint32_t cores) {
   bool known = false;
   const std::vector<Change> changes = changes_of(trace, known);
   if (!known || cores == 0) return;
-  // From one thread's leaving to the next one's coming a core is free in name only.
+  // A core is free in name only from one thread's leaving to the next one's coming.
   constexpr int64_t kSwitchMax = 5'000;
   int64_t busy = 0;
   for (const Change& change : changes) {

@@ -100,8 +100,8 @@ class SimClock {
       return kind != other.kind ? kind < other.kind : id < other.id;
     }
   };
-  // Virtual time counts in 1/1024 ns, so that shares of cores round to less than a millionth over any stretch that
-  // matters; 2^53 ns, 104 days, of it fit.
+  // Virtual time counts in 1/1024 ns. So shares of cores round to less than a millionth over any stretch that matters,
+  // and 2^53 ns (104 days) fit.
   static constexpr int kFraction = 10;
   static int64_t in_virtual(int64_t real_ns) { return base::multiply_saturated(real_ns, int64_t{1} << kFraction); }
   // The sum of a hostile trace's times may be later than any clock shows.

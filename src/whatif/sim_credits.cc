@@ -74,11 +74,12 @@ class Counter {
       const uint32_t need = signals_until(wait.lock.value, trace_.time_ns[wake.cause.index()]);
       comers_[wait.lock.index()].push_back({wait.request_ns, wake.wait, need});
       credits_.condition_of[wake.wait] = wait.lock.value;
-      // At a condition the event before is the mutex's release, part of the wait; at a futex it is whatever it is.
+      // At a condition, the event before the wait is the mutex's release, a part of the wait. At a futex it may be any
+      // event.
       if (trace_.locks[wait.lock.index()].kind == LockKind::condition)
         ends_in_wait_[wait.request.value - 1] = wait.lock.value;
     }
-    // The mutex was given up right before the wait: where that section began is where one may come to wait.
+    // The mutex was released right before the wait. From the place where that section began, threads may come to wait.
     for (const CriticalSection& section : sections_) {
       if (!section.release.valid()) continue;
       const auto wait = ends_in_wait_.find(section.release.value);
@@ -90,7 +91,7 @@ class Counter {
     for (uint32_t s = 0; s < sections_.size(); ++s) {
       const CriticalSection& section = sections_[s];
       const bool waited = section.release.valid() && ends_in_wait_.contains(section.release.value);
-      // Having waited, it comes back at the wait's own place.
+      // A thread that comes back from a wait acquires the mutex at the wait's own place.
       const bool back = section.acquire.value > 0 && trace_.kind[section.acquire.value - 1] == EventKind::sync_woken &&
                         trace_.time_ns[section.acquire.value - 1] == section.acquire_ns;
       if (waited || back || section.outcome != model::Outcome::normal) continue;
@@ -108,7 +109,7 @@ class Counter {
     });
     std::vector<uint32_t>& needs = credits_.needs[lock];
     needs.resize(comers.size());
-    // Those before the first wait: counted back from it.
+    // The needs of comers before the first wait are counted back from that wait.
     size_t first = 0;
     while (first < comers.size() && comers[first].need == kNone) ++first;
     for (size_t k = 0; k < comers.size(); ++k) {
@@ -123,7 +124,7 @@ class Counter {
         needs[k] = std::min(sent, needs[k - 1] + 1);
       }
       if (k > 0) needs[k] = std::max(needs[k], needs[k - 1]);
-      // Its own, no more than it could have: one who waited meanwhile may have needed more.
+      // The section's own need is at most the signals sent so far: a thread that waited meanwhile may have needed more.
       credits_.need_of[comers[k].section] = comers[k].need != kNone ? comers[k].need : std::min(sent, needs[k]);
     }
     if (trace_.locks[lock].kind == LockKind::futex) needs.clear();
@@ -136,7 +137,7 @@ class Counter {
   std::vector<std::vector<Comer>> comers_;        // by lock
   std::vector<std::vector<int64_t>> signals_ns_;  // by lock
   std::map<uint32_t, uint32_t> ends_in_wait_;     // the mutex's release event: the condition waited at
-  std::map<Place, uint32_t> places_;              // the condition that one may come to wait at
+  std::map<Place, uint32_t> places_;              // the condition at which threads from there may wait
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace contrafact::whatif {
 namespace {
 
-// As the kernel reported: a thread has a core between its first event and its last, but for its gaps.
+// From the kernel's switches: a thread has a core between its first event and its last, but for its gaps.
 std::vector<RunningChange> stints_of(const model::Trace& trace, const std::vector<model::ThreadUse>& uses) {
   std::vector<RunningChange> changes;
   for (uint32_t i = 0; i < trace.threads.size() && i < trace.cpu.size(); ++i) {

@@ -19,9 +19,9 @@ class Crowding {
   Crowding() = default;  // never
   // `changes`: of the threads that run, in order of time. `cores` 0: not known, hence never.
   Crowding(const std::vector<RunningChange>& changes, uint32_t cores);
-  // As the kernel reported.
+  // From the switches that the kernel reported.
   Crowding(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores);
-  // By the program's threads and the virtual machine's own together, as the kernel reported.
+  // The same for the program's threads and the virtual machine's own together.
   static Crowding with_vm(const model::Trace& trace, const std::vector<model::ThreadUse>& uses, uint32_t cores);
 
   // The part of [begin, end) during which all cores were in use.

@@ -42,8 +42,8 @@ struct Latencies {
 
 Latencies measure_latencies(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
 
-// A hand-over's own time without the `crowded_ns` during which the program's own threads used all cores; but no less
-// than the typical time, which also contains its share of waiting for cores.
+// The recorded time of a hand-over less `crowded_ns`, during which the program's own threads used all cores; but no
+// less than the typical time, which also contains its share of waiting for cores.
 constexpr int64_t own_latency_ns(int64_t recorded_ns, int64_t crowded_ns, int64_t typical_ns) {
   return std::max(recorded_ns - crowded_ns, std::min(recorded_ns, typical_ns));
 }
@@ -53,7 +53,7 @@ class Crowding;
 std::vector<HandOver> measure_hand_overs(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
                                          const Latencies& latencies, const Crowding& crowding);
 
-// The lower one of two; 0 of none. Reorders the samples.
+// The median; of an even number, the lower one of the two in the middle; 0 of none. Reorders the samples.
 int64_t median_ns(std::vector<int64_t>& samples_ns);
 
 // When the task's result is there: its complete, else its end; INT64_MAX if never.

@@ -8,12 +8,12 @@ namespace {
 
 using model::CriticalSection;
 
-// Times of one kind each, of all locks.
+// Times by kind, of all locks together.
 struct Samples {
-  std::vector<int64_t> awake_ns;  // of waits without sleep in which the mutex was given up once
+  std::vector<int64_t> awake_ns;  // of waits without sleep in which the mutex was released once
   std::vector<int64_t> asleep_ns, again_ns;
 
-  // `before_ns`: when the mutex was last given up before the wait ended, and before that.
+  // `before_ns`: the last release of the mutex before the wait ended, and the release before that.
   void add(const CriticalSection& wait, std::span<const model::CpuGap> gaps, std::span<const int64_t, 2> before_ns) {
     auto gap = std::ranges::lower_bound(gaps, wait.request_ns, {}, &model::CpuGap::out_ns);
     if (gap == gaps.end() || gap->out_ns >= wait.acquire_ns) {
@@ -28,7 +28,7 @@ struct Samples {
   }
 };
 
-// The one that `share` of them do not exceed. A handful says little: then it is as if it took no time.
+// The time that `share` of the samples do not exceed. A handful of samples says little: the time is then taken to be 0.
 int64_t typical_ns(std::vector<int64_t>& samples_ns, double share = 0.5) {
   constexpr size_t kEnough = 20;
   if (samples_ns.size() < kEnough) return 0;
@@ -59,7 +59,7 @@ Lingers find_lingers(const model::Trace& trace, std::span<const CriticalSection>
   constexpr double kShorter = 0.25;
   lingers.asked_ns = typical_ns(samples.awake_ns, kShorter);
   lingers.asleep_ns = std::max(typical_ns(samples.asleep_ns), lingers.asked_ns);
-  // Up to when it looked it was on its way.
+  // Before it looked, the thread was on its way: that time is left out.
   lingers.again_ns = std::max<int64_t>(0, typical_ns(samples.again_ns) - woken.return_ns);
   return lingers;
 }

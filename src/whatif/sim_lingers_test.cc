@@ -15,9 +15,9 @@ namespace {
 constexpr int kRounds = 100;
 constexpr int64_t kRoundNs = 10'000;
 
-// Each round, thread x holds the lock for `hold_ns`, and y, 50 ns after x took it, finds it held. In the first `asleep`
-// rounds y leaves its core 1500 ns after that, and comes back 4000 ns after the lock was given up; in the others it has
-// the lock 1000 ns after it asked, without having left its core.
+// Each round, thread x holds the lock for `hold_ns`, and y, 50 ns after x acquired it, finds it held. In the first
+// `asleep` rounds y leaves its core 1500 ns after that, and comes back 4000 ns after the lock was released. In the
+// others y acquires the lock 1000 ns after it asked, without having left its core.
 struct Waits {
   int64_t hold_ns;
   int asleep;
@@ -104,8 +104,8 @@ double simulated_cpu_ns(const model::Trace& trace) {
 }
 constexpr double kAllNs = 1000 + kRounds * kRoundNs;
 
-// Waits for a lock that is given up before the kernel looks take a core all the time. Of those for one that is held for
-// longer 1500 ns are on a core.
+// A wait for a lock that is released before the kernel looks takes a core all the time. A wait for one that is held for
+// longer takes a core for 1500 ns.
 TEST(Lingers, TakeTheCoreInTheSimulation) {
   EXPECT_NEAR(simulated_cpu_ns(trace_of_waits({.hold_ns = 800, .asleep = 1})), 2 * kAllNs, 10'000);
   const Waits longer{.hold_ns = 2000, .asleep = kRounds};

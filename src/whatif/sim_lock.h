@@ -28,7 +28,7 @@ struct SimLock {
   uint32_t readers = 0;
   uint32_t count = 0;    // semaphores: permits available; conditions: signals sent
   uint32_t comers = 0;   // conditions: threads that have come to wait
-  uint32_t early = 0;    // released before it was acquired, by another thread than acquired it in the recording
+  uint32_t early = 0;    // releases that came before their acquisitions, which another thread makes
   uint32_t over = 0;     // sections that are over
   uint32_t coming = 0;   // barging: woken, and not yet there to try again
   bool lingers = false;  // barging: a thread that finds it held stays on its core for a while (sim_lingers.h)

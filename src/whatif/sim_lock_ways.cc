@@ -18,13 +18,13 @@ bool is_of_mutex(const model::Trace& trace, const CriticalSection& section) {
   return section.outcome == model::Outcome::normal && trace.locks[section.lock.index()].kind == format::LockKind::mutex;
 }
 
-// So much work is an estimate worth: the sum of the squares of the chases' holds.
+// The most work that an estimate is worth: the sum of the squares of the chases' holds.
 constexpr size_t kWorkMax = 100'000;
 
-// Of one lock's sections.
+// Adds the chases of one lock's sections.
 void add_chases(std::span<const CriticalSection> sections, const BusyCores& busy, size_t& work,
                 std::vector<Chase>& chases) {
-  // When the first of the sleepers that acquire it from then on asked for it.
+  // By section: the first request of the sleepers that acquire the lock from there on.
   std::vector<int64_t> asked_ns(sections.size() + 1, INT64_MAX);
   for (size_t i = sections.size(); i > 0; --i) {
     const CriticalSection& section = sections[i - 1];
@@ -54,7 +54,7 @@ void add_chases(std::span<const CriticalSection> sections, const BusyCores& busy
   }
 }
 
-// Of lengths up to 2^40 ns; four bins for each doubling, within which the logarithm is spread evenly.
+// A histogram of lengths up to 2^40 ns: four bins for each doubling, within which the logarithm is spread evenly.
 class Histogram {
  public:
   static constexpr size_t kBins = 160;
@@ -69,11 +69,11 @@ class Histogram {
   }
   static size_t bin(int64_t ns) { return static_cast<size_t>(place(ns)); }
 
-  // Up to a constant: of one ns there.
+  // The likelihood of one ns there, up to a constant factor.
   double density(int64_t ns) const { return mass_[bin(ns)] / static_cast<double>(std::max<int64_t>(ns, 1)); }
   double between(int64_t from_ns, int64_t to_ns) const { return until(place(to_ns)) - until(place(from_ns)); }
 
-  // Spreads `weight` over the bins from one time to the other, as they share it now.
+  // Spreads `weight` over the bins from one time to the other, in proportion to what the bins hold now.
   void share_out(int64_t from_ns, int64_t to_ns, double weight, Histogram& counts) const {
     const double all = between(from_ns, to_ns);
     if (all <= 0) return;
@@ -112,8 +112,8 @@ class Histogram {
   std::array<double, kBins + 1> before_;
 };
 
-// Where to begin from: every way is over as soon as it can be. From a flat histogram a chase of a hundred holds seems
-// one long way, rather than a hundred ways that each have to be likely, and stays one.
+// The histogram to begin with: every way is over as soon as it can be. With a flat histogram, a chase of a hundred
+// holds would seem one long way, not a hundred ways that each have to be likely, and would stay one.
 Histogram shortest_ways(std::span<const Chase> chases) {
   const Histogram flat;
   Histogram counts;

@@ -1,10 +1,11 @@
 // The *way* of a thread that waits for a mutex: how long it takes from being woken to trying the mutex again. Estimated
 // from recorded acquisitions.
 //
-// The first thread to come acquires a released mutex: the thread that was woken, or one that comes by. Only where the
-// woken thread is first does the recording show when it came. Elsewhere, it came while the mutex was held, slept again,
-// and was woken anew at the next release; or it was still on its way. To look only at threads that were first makes the
-// way seem short; on a busy machine, where a woken thread waits for a core, many times too short.
+// The first thread to come acquires a released mutex: the thread that was woken, or one that comes by. The recording
+// shows when the woken thread came only if that thread was first. Otherwise, the thread came while the mutex was held,
+// slept again, and was woken anew at the next release; or it was still on its way. To look only at threads that were
+// first makes the way seem short. On a busy machine, where a woken thread waits for a core, it seems many times too
+// short.
 //
 // So the unseen lengths are estimated, too, by expectation and maximisation (Dempster, Laird and Rubin 1977) over a
 // histogram. A chase for a mutex lasts from a release that woke a thread to the acquisition by a thread that had slept.
@@ -47,11 +48,11 @@ std::vector<int64_t> all_ways_by_kernel(std::span<const model::CriticalSection> 
                                         const BusyCores& busy);
 
 // Ten times what seven in ten of the ways take. A longer time is no way: the thread waited for a core that was in use,
-// although another core was idle (sim_wake_placement.h). Not ten medians: about half of the ways may be as long as the
-// piece of work of the thread that has the core, and then chance decides which half the median is of.
+// although another core was idle (sim_wake_placement.h). Ten medians would not do. About half of the ways may be as
+// long as the piece of work of the thread on the core; then chance decides in which half the median lies.
 int64_t longest_way_ns(std::vector<int64_t> ways_ns);
 
-// The same without those that take longer.
+// The ways of all_ways_by_kernel without those that take longer than longest_way_ns.
 std::vector<int64_t> ways_by_kernel(std::span<const model::CriticalSection> sections, const Woken& woken,
                                     const BusyCores& busy);
 

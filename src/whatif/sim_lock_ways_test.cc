@@ -30,7 +30,7 @@ TEST(WayLengths, AreTheChasesWhereNobodyComesBy) {
 }
 
 // A mutex is held for 800 us, and its last holder is back after 150 us. Of the ways to it 3 in 10 take 8 us, the others
-// 400 us. Whoever was first took 8 us, or came while nobody held it by chance.
+// 400 us. A thread that was first took 8 us, or came while by chance no thread held the mutex.
 TEST(WayLengths, KnowOfTheLongOnesThatWereNeverFirst) {
   std::mt19937 random(1);
   std::vector<Chase> chases;
@@ -60,7 +60,7 @@ TEST(WayLengths, KnowOfTheLongOnesThatWereNeverFirst) {
   EXPECT_NEAR(share_beyond(lengths_ns, 1'000'000), 0, 0.01);
 }
 
-// x gives l up, z comes by twice before y, who has slept for it, is there; later z waits, and nobody comes by.
+// x releases l, z comes by twice before y, who has slept for it, is there; later z waits, and no thread comes by.
 TEST(Chases, AreFromTheReleaseThatWokeToTheAcquisition) {
   const base::Result<model::Trace> trace = model::parse_text(
       "method m .work w.cc:1\ncontext a - m:10\nlock l mutex \"\"\nthread x\nthread y\nthread z\n"

@@ -15,7 +15,8 @@ using model::TaskKind;
 
 namespace {
 
-// A core's slice where locks make it matter. Without an own measure, what Linux gives on two to eight cores.
+// A core's slice where locks make it matter. Where no slice was measured, it is the one that Linux gives on two to
+// eight cores.
 int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
   if (!program.sync.native) return 0;
   if (options.slice_ns > 0) return options.slice_ns;
@@ -27,7 +28,7 @@ int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
   return std::max(usual_ns, run_ns / kSlicesMax);
 }
 
-// Where nobody saw when threads had their cores, nobody knows that they waited for one while another was idle.
+// If the recording does not show when threads had cores, nothing shows that they waited for one while another was idle.
 int64_t stays_ns(const SimProgram& program) {
   return program.sync.lingers.of_lock.empty() ? 0 : SimSlices::kStaysNs;
 }
@@ -37,7 +38,7 @@ WakePlacement wake_placement(const SimProgram& program, const SimulateOptions& o
   return options.recorded_latencies ? program.sync.wake_placement : WakePlacement();
 }
 
-// More than there are fibers are never busy, and each costs memory: a trace may say that it had billions.
+// No more cores than fibers are ever busy. Each core costs memory, and a trace may claim billions of them.
 uint32_t useful_cores(const SimProgram& program, uint32_t cores) {
   return static_cast<uint32_t>(std::min<size_t>(cores, std::max<size_t>(program.fibers.size(), 1)));
 }
@@ -167,7 +168,6 @@ void SimMachine::handle(const SimClock::Event& event) {
 }
 
 // ---- Threads
-// ----------------------------------------------------------------------------------------------------------
 
 void SimMachine::resume(uint32_t id) {
   Thread& thread = threads_[id];
@@ -260,19 +260,19 @@ bool SimMachine::step(uint32_t id) {
   }
 }
 
-// What is handed out next may run soon, and lies elsewhere.
+// Fetches the operations of the task that is handed out next: it may run soon, and they lie elsewhere.
 void SimMachine::look_ahead(const Op& next) const {
   if (next.code != OpCode::spawn) return;
   const Fiber& fiber = fibers_[next.value];
   base::prefetch(ops_.data() + fiber.begin, (fiber.end - fiber.begin) * sizeof(Op));
 }
 
-// What the thread does without giving way.
+// Executes an operation at which the thread does not give way.
 void SimMachine::act(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   Frame& frame = thread.stack.back();
   const auto value = static_cast<uint32_t>(op.value);
-  if (op.code == OpCode::give) {  // of the lock that it took, which may not be the recorded one
+  if (op.code == OpCode::give) {  // of the lock that it acquired, which may not be the recorded one
     out_.write(thread.stream, clock_.now_ns(), EventKind::lock_release, lock_of(op.value));
   } else if (op.code == OpCode::wait_done) {
     write_wait(id, EventKind::wait_end, op.event);
@@ -329,7 +329,7 @@ void SimMachine::act(uint32_t id, const Op& op) {
   }
 }
 
-// True for what marks or fills a stretch that may be left out.
+// True for operations that mark or fill a stretch that may be left out.
 bool SimMachine::step_skipped(Thread& thread, const Op& op) {
   Frame& frame = thread.stack.back();
   bool is_left_out = frame.skips;
@@ -368,7 +368,7 @@ bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
   return false;
 }
 
-// Where the task is called, and not run beside its caller, nobody holds what it waited for.
+// A task that is called does not run beside its caller, so no other thread holds what it waited for.
 bool SimMachine::step_vm_wait(uint32_t id, int64_t ns) {
   Frame& frame = threads_[id].stack.back();
   const Treatment made = frame.fiber < program_.task_count() ? treatment(frame.fiber) : Treatment::keep;
@@ -380,8 +380,7 @@ bool SimMachine::step_vm_wait(uint32_t id, int64_t ns) {
   return false;
 }
 
-// Whoever comes first to where the virtual machine stopped all threads stops all of them; for the others it is over
-// then.
+// The first thread to come to a stop of the virtual machine stops all threads. For the others, that stop is then over.
 bool SimMachine::step_stop(uint32_t id, uint32_t stop) {
   if (stopped_[stop]) return true;
   stopped_[stop] = true;
@@ -391,8 +390,8 @@ bool SimMachine::step_stop(uint32_t id, uint32_t stop) {
   return false;
 }
 
-// Others had cores that this thread wanted. Where fewer of the program's threads want one than in the recording, so
-// that there is one for each and those of the others too, nobody has to wait for the others.
+// Other programs used cores that this thread wanted. Now fewer of the program's threads may want a core than in the
+// recording. If there is a core for each of them and those of the other programs, too, no thread has to wait.
 bool SimMachine::step_foreign(uint32_t id, uint64_t value) {
   const uint64_t wanted = clock_.running() + 1;
   if (cores_ == 0 || wanted * 256 + foreign_cores_256(value) <= uint64_t{cores_} * 256) return true;
@@ -428,7 +427,8 @@ bool SimMachine::step_wait(uint32_t id, const Op& op) {
   return false;
 }
 
-// Whichever is complete first: as many as the recorded program took, in the order in which they come now.
+// Takes the result that is complete first. In all, the thread takes as many as recorded, in the order in which they
+// come now.
 bool SimMachine::step_take_next(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   Frame& frame = thread.stack.back();
@@ -457,7 +457,7 @@ bool SimMachine::step_take_next(uint32_t id, const Op& op) {
   return true;
 }
 
-// Of a wait for a task or its end, with the task whose result it was here.
+// Writes a wait for a task, or its end, with the task whose result was taken in this run.
 void SimMachine::write_wait(uint32_t id, EventKind kind, uint32_t event) {
   if (!out_.enabled() || event == UINT32_MAX) return;
   const uint32_t task = trace_.a[event];
@@ -487,7 +487,8 @@ void SimMachine::step_ret(uint32_t id) {
   if (!below_.empty()) count_down(id, fiber);
 }
 
-// A fork-join task is over with all that was spawned below it: the last one to end completes the counted ones above it.
+// A fork-join task is over when all tasks spawned below it are: the last one to end completes the counted ones above
+// it.
 void SimMachine::count_down(uint32_t id, uint32_t task) {
   while (task != UINT32_MAX && --below_[task] == 0) {
     if (program_.counted[task]) {
@@ -524,7 +525,8 @@ bool SimMachine::next_work(uint32_t id) {
   return false;
 }
 
-// Its own time if it was handed over in the same way as recorded. `typical_ns` is 0 where there are to be no latencies.
+// The task's own time if it is handed over in the same way as recorded, else `typical_ns`, which is 0 where there are
+// to be no latencies.
 int64_t SimMachine::start_latency_ns(uint32_t task, HandOver::Kind kind, int64_t typical_ns) const {
   if (!options_.recorded_latencies || task == kNone || program_.hand_overs.empty()) return typical_ns;
   const HandOver& recorded = program_.hand_overs[task];
@@ -542,7 +544,7 @@ int64_t SimMachine::wake_latency_ns(uint32_t token) const {
   return options_.recorded_latencies && token < program_.token_ns.size() ? program_.token_ns[token] : 0;
 }
 
-// Of the tokens any of which may end any wait, the one of the first wait that none has ended.
+// Any token of a group may end any of the group's waits: gives the token of the first wait that has not ended yet.
 uint32_t SimMachine::first_of_group(uint32_t token) {
   const uint32_t group = token < program_.token_group.size() ? program_.token_group[token] : kNone;
   if (group == kNone) return token;

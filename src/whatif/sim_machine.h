@@ -251,10 +251,10 @@ class SimMachine {
   std::vector<uint32_t> taken_as_;  // by task: the one taken in its stead; empty if none is taken as it comes
   std::vector<Frame> parked_;
   std::vector<bool> fired_;
-  std::vector<bool> stopped_;  // by stop of the virtual machine: it has been
+  std::vector<bool> stopped_;  // by stop of the virtual machine: it has happened
   std::vector<uint32_t> token_waiter_;
   std::vector<size_t> next_of_group_;  // by group of tokens: the first that may not have fired
-  std::vector<uint32_t> below_;        // by task: itself and its fork-join sub-tasks, those not over yet
+  std::vector<uint32_t> below_;        // by task: how many of itself and its fork-join sub-tasks are not over yet
   std::vector<uint32_t> parts_pool_;   // by counted task: the pool of those forked in it; kNone for others
   uint64_t foreground_ = 0;            // fibers to come that are not background
   std::vector<uint32_t> chain_;        // tasks that `complete` still has to complete
@@ -264,7 +264,7 @@ class SimMachine {
   std::vector<SimLock> locks_;
   std::vector<Round> rounds_;
   std::vector<Permits> permits_;      // by pool; empty where there are none
-  base::Fifo<uint32_t> asked_pools_;  // whose permits a thread had to wait for, each time
+  base::Fifo<uint32_t> asked_pools_;  // the pool of each wait for permits, in the order of the waits
   uint64_t permits_broken_ = 0;
   uint64_t random_;
   uint32_t next_way_ = kNone;  // in program.sync.mutex_ways_ns

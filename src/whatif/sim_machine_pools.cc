@@ -1,4 +1,4 @@
-// The machine's part about pools: who gets a queued task, who wakes or creates a worker, who helps.
+// The machine's part about pools: which worker gets a queued task, which thread wakes or creates a worker, which helps.
 #include "whatif/sim_machine.h"
 
 namespace contrafact::whatif {
@@ -91,7 +91,8 @@ void SimMachine::create_worker(uint32_t number, uint32_t task) {
   clock_.at(clock_.now_ns() + fresh_ns, TimedKind::resume, id);
 }
 
-// It runs `task`, or, if that is kNone, whatever is queued when it comes; `woken_by` is the task that it is woken for.
+// The worker runs `task`, or, if that is kNone, any task that is queued when it comes. `woken_by`: the task for which
+// it is woken.
 void SimMachine::wake_idle(uint32_t number, uint32_t task, uint32_t woken_by) {
   SimPool& pool = pools_[number];
   const uint32_t id = pool.workers[pool.idle.front()].thread;
@@ -114,7 +115,8 @@ void SimMachine::go_idle(uint32_t id) {
   --pool.active;
 }
 
-// A waiter in a fork-join pool runs the awaited task itself if nobody has it yet, or else a task of whoever runs it.
+// A thread that waits in a fork-join pool runs the awaited task itself if no worker has taken it, or else a task of the
+// worker that runs it.
 bool SimMachine::help(uint32_t id, uint32_t task) {
   if (!is_queued(task) && !parts_pool_.empty() && parts_pool_[task] != kNone) return help_with_parts(id, task);
   const uint32_t number = row(task).pool.value;
@@ -135,8 +137,8 @@ bool SimMachine::help(uint32_t id, uint32_t task) {
   return true;
 }
 
-// Who waits for a counted completer (a parallel stream is one) runs what was forked below it: its own newest, then the
-// oldest of others. What outsiders forked lies in the pool's common queue.
+// A thread that waits for a counted completer (a parallel stream is one) runs tasks that were forked below it: first
+// its own newest, then the oldest of others. Tasks that outsiders forked lie in the pool's common queue.
 bool SimMachine::help_with_parts(uint32_t id, uint32_t task) {
   const uint32_t number = parts_pool_[task];
   SimPool& pool = pools_[number];

@@ -1,4 +1,4 @@
-// What is told of a simulated run that did not come to its end: who waits for what.
+// The report on a simulated run that did not come to its end: which thread waits for what.
 #include "whatif/sim_machine.h"
 
 namespace contrafact::whatif {

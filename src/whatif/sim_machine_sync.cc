@@ -48,7 +48,7 @@ void SimMachine::enqueue(uint32_t& first, uint32_t& last, uint32_t id) {
   enqueue(first, last, id, [](uint32_t) { return 0; });
 }
 
-// Who needs less goes first; of equals, who came first.
+// The thread that needs less goes first; of equals, the one that came first.
 template <typename Need>
 void SimMachine::enqueue(uint32_t& first, uint32_t& last, uint32_t id, Need need) {
   Thread& thread = threads_[id];
@@ -77,8 +77,8 @@ bool SimMachine::step_take(uint32_t id, const Op& op) {
       return false;
     }
     lock.enter(is_shared(op.value));
-    // A thread that comes by finds a mutex unmarked, whoever sleeps; those that sleep at a reader-writer lock are
-    // remembered.
+    // A thread that comes by leaves a mutex unmarked, even if others sleep. A reader-writer lock remembers its
+    // sleepers.
     lock.marked = thread.in_queue || (lock.marked && lock.kind == format::LockKind::rwlock);
   }
   had_lock(id, op, lock);
@@ -89,7 +89,7 @@ bool SimMachine::step_take(uint32_t id, const Op& op) {
   return true;
 }
 
-// Counts and writes what the thread has now, and moves it on.
+// Counts and writes the acquisition, and moves the thread on.
 void SimMachine::had_lock(uint32_t id, const Op& op, SimLock& lock) {
   Thread& thread = threads_[id];
   const bool shared = is_shared(op.value);
@@ -116,12 +116,13 @@ void SimMachine::begin_wait(uint32_t id, const Op& op, SimLock& lock) {
              program_.sync.sections[section_of(op.value)].site.value);
 }
 
-// Who finds it held is on its core for a while before it sleeps.
+// Whether a thread that finds the lock held is on its core for a while before it sleeps.
 bool SimMachine::lingers_at(const SimLock& lock) const {
   return lock.lingers && lock.rule == LockRule::barging && clock_.sliced() && options_.recorded_latencies;
 }
 
-// `lock` waits are in order of arrival, but under the recorded order by what they need, so that the front is next.
+// Threads queue in order of arrival. Under the recorded order they queue by what they need, so that the front one is
+// next.
 void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   Thread& thread = threads_[id];
   SimLock& lock = locks_[lock_of(op.value)];
@@ -143,8 +144,8 @@ void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
   if (spins) clock_.hold_core(id);
 }
 
-// The kernel looks whether a lock that it is to let the thread sleep for is held and marked. Who has taken it meanwhile
-// without having waited has it unmarked.
+// The kernel lets the thread sleep only if the lock is still held and marked. A thread that acquired the lock meanwhile
+// without waiting left it unmarked.
 void SimMachine::ask_for_sleep(uint32_t id) {
   Thread& thread = threads_[id];
   SimLock& lock = locks_[thread.blocked_on];
@@ -157,7 +158,7 @@ void SimMachine::ask_for_sleep(uint32_t id) {
   clock_.use_core(thread.slept ? 0 : program_.sync.lingers.asleep_ns - program_.sync.lingers.asked_ns, id);
 }
 
-// It has left its core. Who was woken before that comes back no sooner than others.
+// The thread has left its core. If it was woken before that, it comes back no sooner than others.
 void SimMachine::fall_asleep(uint32_t id) {
   Thread& thread = threads_[id];
   thread.mode = Mode::lock;
@@ -189,8 +190,9 @@ void SimMachine::step_give(uint32_t id, const Op& op) {
   leave_lock(lock, is_shared(op.value));
 }
 
-// Of a mutex to which who comes first gets is known who is woken, here and in the recording; of others who sleeps. In the
-// recorded order a thread that waits for its turn at a lock for which nobody slept costs the releasing thread nothing.
+// Of a mutex that the first thread to come acquires, it is known which thread is woken, here and in the recording. Of
+// other locks, it is known which threads sleep. In the recorded order, a thread may wait for its turn at a lock for
+// which nobody slept: that costs the releasing thread nothing.
 void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) {
   const WakeCost& cost = program_.sync.wake_cost;
   const bool wakes_known = cost.wakes_known && lock.rule == LockRule::barging && lock.kind == format::LockKind::mutex;
@@ -200,7 +202,7 @@ void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) 
       wakes_known ? lock.marked && lock.first != kNone : may_wake && (lock.first != kNone || lock.coming > 0);
   const bool in_vain = wakes_known && !wakes && (lock.first != kNone || lock.coming > 0);
   const int64_t cost_ns = wakes ? cost.ns : in_vain ? cost.in_vain_ns : 0;
-  if (op.event == kNone) {  // of several locks that are given up here, one that was not there
+  if (op.event == kNone) {  // one of several locks released here, which was not there in the recording
     threads_[id].spared_ns -= cost_ns;
     return;
   }
@@ -254,8 +256,8 @@ bool SimMachine::any_reader_waits(const SimLock& lock) const {
   return false;
 }
 
-// A thread that did not wait in the recording waits here because it came a little too early: what it then needs to go
-// on is no more than what it waited.
+// A thread that waits here, but did not wait in the recording, came a little too early. To go on, it needs no more time
+// than it waited.
 int64_t SimMachine::recorded_latency_ns(uint32_t id) {
   const Thread& thread = threads_[id];
   const int64_t typical_ns = latency_ns(program_.sync.lock_latency);
@@ -270,7 +272,7 @@ void SimMachine::hand_over(SimLock& lock, int64_t latency_ns) {
   wake_waiter(id, latency_ns);
 }
 
-// Those who spin are all there; of those who sleep one is woken, or all readers that stand together.
+// All spinning threads try at once. Of sleeping threads one is woken, or all readers at the front of the queue.
 void SimMachine::wake_to_try(SimLock& lock) {
   if (threads_[lock.first].mode == Mode::spinning) {
     while (lock.first != kNone) wake_waiter(dequeue(lock.first, lock.last), 0);
@@ -336,8 +338,9 @@ bool SimMachine::step_barrier(uint32_t id, const Op& op) {
   return true;
 }
 
-// Comers are served in the order of their coming: what they need never decreases. Under the recorded order each has a
-// need of its own, and who needs least is served first; at a futex always: what is built of it is not known.
+// Comers are served in the order of their coming, because what they need never decreases. Each has a need of its own
+// under the recorded order, and always at a futex (what the program builds of it is not known): then the comer that
+// needs least is served first.
 bool SimMachine::step_credit_wait(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   const auto number = static_cast<uint32_t>(op.value);
@@ -374,7 +377,7 @@ void SimMachine::step_credit_fire(const Op& op) {
   }
 }
 
-// Nothing can happen, and somebody waits for a signal: lets the first one go, as the recording did without it.
+// Nothing can happen, and threads wait for signals: lets the first one go without its signal, as in the recording.
 bool SimMachine::break_credits() {
   for (SimLock& condition : locks_) {
     if (!counts_signals(condition.kind) || condition.first == kNone) continue;
@@ -387,8 +390,8 @@ bool SimMachine::break_credits() {
   return false;
 }
 
-// Nothing can happen: in another order than recorded, a lock's turn, or a signal, can be behind what waits for it. Lets
-// the one go whose turn comes first. False if nobody waits for a turn.
+// Nothing can happen: in another order than recorded, a lock's turn, or a signal, can come after the thread that waits
+// for it. Lets the thread go whose turn comes first. False if no thread waits for a turn.
 bool SimMachine::break_turns() {
   uint32_t first = kNone;
   for (uint32_t id = 0; id < threads_.size(); ++id) {
@@ -405,7 +408,7 @@ bool SimMachine::break_turns() {
   return true;
 }
 
-// To one from anywhere in the queue.
+// Grants the lock to a thread from anywhere in the queue.
 void SimMachine::grant_out_of_turn(SimLock& lock, uint32_t id, int64_t latency_ns) {
   uint32_t before = kNone;
   for (uint32_t at = lock.first; at != id; at = threads_[at].next_waiter) before = at;
@@ -428,8 +431,8 @@ bool SimMachine::step_token(uint32_t id, const Op& op) {
   return false;
 }
 
-// Nothing can happen: if some thread waits for a recorded wake that only its own lateness holds up (a lock handed over
-// in another order), let the first such thread go.
+// Nothing can happen. A thread may wait for a recorded wake that only its own lateness holds up (a lock was handed over
+// in another order): lets the first such thread go.
 bool SimMachine::break_tokens() {
   for (uint32_t id = 0; id < threads_.size(); ++id) {
     if (threads_[id].mode != Mode::token) continue;
@@ -442,7 +445,7 @@ bool SimMachine::break_tokens() {
   return false;
 }
 
-// Who comes while others wait takes what is left, as at a semaphore that is not fair.
+// A thread that comes while others wait takes the permits that are left, as at a semaphore that is not fair.
 bool SimMachine::step_permit_take(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   const auto pool = static_cast<uint32_t>(op.value);
@@ -479,7 +482,7 @@ void SimMachine::let_have_permits(Permits& permits) {
   clock_.at(clock_.now_ns() + latencies_.wait_ns, TimedKind::resume, id);
 }
 
-// Nothing can happen: in another order than recorded, who would give permits waits for some itself.
+// Nothing can happen: in another order than recorded, a thread that would give permits waits for some itself.
 bool SimMachine::break_permits() {
   while (!asked_pools_.empty()) {
     Permits& permits = permits_[asked_pools_.front()];

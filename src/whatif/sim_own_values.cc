@@ -16,7 +16,7 @@ struct Made {
   int64_t sleep_ns = 0;
 };
 
-// While one is made, what it needs makes others.
+// The time that a thread takes to make its own values. Making one value may need, and so make, others.
 class Making {
  public:
   Making(const Trace& trace, uint32_t thread) : trace_(trace), thread_(thread) {}
@@ -40,7 +40,7 @@ class Making {
  private:
   bool is_value(uint32_t event) const { return model::makes_thread_local(trace_, model::MethodId(trace_.a[event])); }
 
-  // Off its core it waited for one, or slept where no event says what for.
+  // A thread off its core waited for one, or slept for something that no event shows.
   void add(int64_t begin_ns, int64_t end_ns, bool blocked) {
     if (blocked) {
       made_.sleep_ns += end_ns - begin_ns;

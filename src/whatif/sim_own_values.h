@@ -9,8 +9,8 @@
 
 namespace contrafact::whatif {
 
-// Adds a fiber for each pool at least half of whose recorded workers made such values: the median of the time that they
-// computed and slept for them. REQUIRES: `program` is compiled.
+// Adds a fiber for each pool in which at least half of the recorded workers made such values. The fiber takes the
+// median of the time that they computed and slept for them. REQUIRES: `program` is compiled.
 void add_own_values(SimProgram& program);
 
 }  // namespace contrafact::whatif

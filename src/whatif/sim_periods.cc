@@ -65,7 +65,7 @@ class Periods {
 
   int64_t spawn_ns(uint32_t task) const { return trace_.time_ns[trace_.tasks[task].spawn.index()] - trace_.begin_ns(); }
 
-  // Known of the first run, and of those that were handed out in time.
+  // When the run was due. Known for the first run, and for those that were handed out in time.
   std::optional<int64_t> known_due_ns(const Chain& chain, size_t i) const {
     const int64_t delay_us = trace_.tasks[chain[i]].delay_us;
     if (i > 0 && delay_us == 0) return std::nullopt;
@@ -83,7 +83,7 @@ class Periods {
 
   uint32_t place_of(const Chain& chain) const { return trace_.tasks[chain.front()].spawn_context.value; }
 
-  // The first run's own time holds what its scheduling took beside the period: later ones say it better.
+  // The first run's time contains its scheduling as well as the period: later runs show the period better.
   std::optional<int64_t> period_ns(const Chain& chain) {
     std::vector<int64_t> periods = periods_of(chain);
     if (periods.size() < 2) periods = by_place_[place_of(chain)];
@@ -93,7 +93,7 @@ class Periods {
     return *middle;
   }
 
-  // Handed out with a delay of none: after a fixed delay none ever is.
+  // True if a run was handed out without a delay. With a fixed delay between runs, that never happens.
   bool is_late(const Chain& chain) const {
     return std::any_of(chain.begin() + 1, chain.end(), [&](uint32_t task) { return trace_.tasks[task].delay_us == 0; });
   }

@@ -14,8 +14,8 @@ namespace contrafact::whatif {
 
 inline constexpr int64_t kNoDueTime = INT64_MIN;
 
-// By task: when a run at a fixed rate was due, after the trace's beginning, of periodic tasks that were late at least
-// once; kNoDueTime for other tasks, and where no run says how long the period is. Empty if there are none at all.
+// By task: when a run at a fixed rate was due after the trace's beginning, if the task is periodic and was late at
+// least once. kNoDueTime for other tasks, and where no run shows the period. Empty if no task has a due time.
 std::vector<int64_t> periodic_due_ns(const model::Trace& trace);
 
 }  // namespace contrafact::whatif

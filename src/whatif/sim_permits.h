@@ -1,5 +1,5 @@
-// How many permits a recorded program's semaphores had at first: a simulated run in which more threads ask for them has
-// to wait where the recorded one did not. Pure; O(n log n) in the events that take or give permits.
+// How many permits a recorded program's semaphores had at first. If more threads ask for permits in a simulated run, it
+// has to wait where the recorded one did not. Pure; O(n log n) in the events that take or give permits.
 #pragma once
 
 #include <vector>

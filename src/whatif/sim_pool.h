@@ -62,7 +62,7 @@ struct SimPool {
     return take_front(workers[worker].tasks, is_queued);
   }
 
-  // The newest of `tasks`, or the oldest, if it is wanted; otherwise all stay where they are.
+  // The newest of `tasks`, or in the second function the oldest, if it is wanted. Otherwise all stay where they are.
   template <typename IsQueued, typename IsWanted>
   uint32_t take_newest_part(base::Fifo<uint32_t>& tasks, IsQueued&& is_queued, IsWanted&& is_wanted) {
     while (!tasks.empty() && !is_queued(tasks.back())) tasks.pop_back();

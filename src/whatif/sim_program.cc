@@ -39,7 +39,6 @@ using model::Trace;
 constexpr uint32_t kNoEvent = UINT32_MAX;
 
 // ---- The compiler
-// -----------------------------------------------------------------------------------------------------
 
 class Compiler {
  public:
@@ -216,15 +215,16 @@ class Compiler {
         [&](size_t stop) { draft.ops.push_back({stop, kNoEvent, OpCode::stop}); });
   }
 
-  // A task slept where no event says what for. As long as all cores were taken meanwhile, it may have been for what
-  // another thread held within the virtual machine (rare_waits).
+  // A task slept, and no event says for what. While all cores were in use, it may have waited for something that
+  // another thread held within the virtual machine (keep_rare_waits).
   void add_pause(Draft& draft, int64_t begin_ns, int64_t end_ns, bool own_run) {
     const int64_t full_ns = own_run || trace_.vm_stints.empty() ? 0 : full_.ns(begin_ns, end_ns);
     add(draft, OpCode::vm_wait, static_cast<uint64_t>(full_ns));
     add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns - full_ns));
   }
 
-  // What hardly any run of a task's body does is not the body's doing. Where it is more often, it is a pause like any.
+  // A wait in hardly any run of a task's body is not the body's doing. Where it is more frequent, it is a pause like
+  // any.
   void keep_rare_waits() {
     constexpr size_t kRunsMin = 100;
     std::map<uint32_t, std::array<size_t, 2>> runs;  // by body: all, and those with such a wait
@@ -256,7 +256,8 @@ class Compiler {
     }
   }
 
-  // Preempted: what its own threads had of the cores meanwhile, the simulation decides anew.
+  // Adds the part of a preemption that other programs caused. The simulation decides anew about the rest, in which the
+  // program's own threads used the cores.
   void add_foreign(Draft& draft, int64_t begin_ns, int64_t end_ns) {
     const int64_t lost_ns = foreign_.lost_ns(begin_ns, end_ns);
     if (native_) return add(draft, OpCode::cpu, static_cast<uint64_t>(lost_ns));
@@ -282,8 +283,8 @@ class Compiler {
     if (keep_emits_) add(current(), OpCode::emit, 0, event);
   }
 
-  // Where an operation at this point belongs. What a worker does between two tasks is the tail of the first: the
-  // library finishing what the task began.
+  // The draft to which an operation at this point belongs. A worker's work between two tasks is the tail of the first:
+  // the library finishes what the task began.
   Draft& current() {
     const bool between = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
     if (!between) return drafts_.back();
@@ -452,7 +453,7 @@ class Compiler {
     emit(event);
   }
 
-  // One place, asked by one thread within one task, is taken to take from one queue.
+  // All results that one thread takes at one place within one task are assumed to come from one queue.
   void note_taking(TaskId taken, const TaskWalk& walk, const Frame& wait) {
     if (program_.taken_in.empty()) program_.taken_in.assign(trace_.tasks.size(), UINT32_MAX);
     const uint32_t thread = trace_.thread_of(walk.event()).value;
@@ -473,13 +474,13 @@ class Compiler {
     if (!walk.has_closed()) return;
     const uint32_t begin = walk.closed().begin.value;
     const uint32_t token = tokens_.of_event.empty() ? kNoEvent : tokens_.of_event[begin];
-    // Between a worker's tasks it sleeps in its queue: the pool's business.
+    // Between its tasks a worker sleeps in its pool's queue: that is left to the simulated pool.
     if (worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber))) return;
     emit(begin);
     const bool managed = !native_ && model::is_managed_block(trace_, model::ContextId(trace_.b[begin]));
     if (managed) add(current(), OpCode::leave_pool, 0);
     if (was_for_permits(begin, event)) {
-      // The taking says when it may go on.
+      // The operation that takes the permits says when the thread may go on.
     } else if (token != kNoEvent) {
       add(current(), OpCode::token_wait, token);
     } else if (native_ && kernel_told_ && off_core_->reached_ns() <= trace_.time_ns[begin]) {
@@ -492,8 +493,9 @@ class Compiler {
     begin_or_end_round(event);
   }
 
-  // A call into the system that may block uses its core, too, and may be preempted. Where the kernel's word is not
-  // complete, it is taken to have been off its core. (One in which a signal's handler made another call is a pause.)
+  // A call into the system that may block uses its core, too, and may be preempted. If the kernel did not report all
+  // switches, the call is taken to have been off its core. (A call in which a signal's handler made another call is a
+  // pause.)
   void native_block(uint32_t begin, uint32_t end) {
     const int64_t begin_ns = trace_.time_ns[begin], end_ns = trace_.time_ns[end];
     const OpCode kept = told_of_all_ ? OpCode::cpu : OpCode::pause;
@@ -517,7 +519,7 @@ class Compiler {
     return pool < program_.permits.size() && program_.permits[pool] != SimProgram::kPermitsUnknown;
   }
 
-  // A block for permits that were got then, perhaps after further ones.
+  // Whether the block was for permits that the thread got after it, perhaps after further blocks.
   bool was_for_permits(uint32_t block_begin, uint32_t block_end) const {
     if (program_.permits.empty()) return false;
     if (static_cast<model::BlockReason>(trace_.a[block_begin]) != model::BlockReason::park) return false;
@@ -560,7 +562,7 @@ class Compiler {
   bool kernel_told_ = false;
   bool native_ = false;
   bool worker_ = false;
-  bool own_cpu_ = false;              // the thread's own code is CPU, even if the kernel did not tell
+  bool own_cpu_ = false;              // the thread's own code is CPU, even where the kernel did not report
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
   Finished finished_;                 // a worker's latest outermost task, its tail still open
   std::vector<int64_t> wait_net_ns_;  // open waits and blocks: time inside them but outside nested tasks

@@ -5,9 +5,9 @@
 // Time between two events of one task becomes `cpu` (needs a core) or `pause` (a fixed delay off the core):
 //  - where the kernel reported it, exactly: preempted gaps vanish (the simulation decides anew which thread is
 //    preempted), blocked gaps are pauses, the rest is CPU;
-//  - where it did not, all of it is CPU in tasks (an equal share where more ran than there were cores), and a pause
-//    outside of tasks, where threads mostly wait for the outside world (an acceptor in a system call looks as if it
-//    ran);
+//  - where it did not, all of it is CPU in tasks: an equal share where more threads ran than there were cores. Outside
+//    of tasks it is a pause: there, threads mostly wait for the outside world (an acceptor in a system call looks as if
+//    it ran);
 //  - stops of the virtual machine are pauses.
 // Native threads are simulated whether they deal with tasks or not, and their own code is CPU, because its blocking
 // calls are recorded.
@@ -75,7 +75,7 @@ struct Op {
   OpCode code;
 };
 
-// How much core time that the thread wanted other programs used, in ns, and how many cores they used then, in 1/256.
+// The core time in ns that the thread wanted and other programs used, and how many cores they used then, in 1/256.
 constexpr int kForeignNsBits = 48;
 constexpr uint64_t foreign_value(int64_t lost_ns, double cores) {
   const auto ns = static_cast<uint64_t>(lost_ns) & ((uint64_t{1} << kForeignNsBits) - 1);
@@ -107,7 +107,7 @@ constexpr uint64_t credit_value(uint32_t condition, uint32_t need) {
   return uint64_t{condition} | uint64_t{need} << 32;
 }
 
-// So many permits of a pool of them.
+// `count` permits of a pool of permits.
 constexpr uint64_t permit_value(uint32_t pool, uint32_t count) {
   return uint64_t{pool} | uint64_t{count} << 32;
 }
@@ -177,8 +177,8 @@ struct SimProgram {
   bool is_simulated(uint32_t thread) const { return sync.native || uses[thread].role != model::ThreadRole::bystander; }
 };
 
-// `keep_emits`: false leaves out operations that only write events, for simulations without a trace. It refers to
-// `facts`, which must outlive it.
+// `keep_emits`: false leaves out operations that only write events, for simulations without a trace. The program refers
+// to `facts`, which must outlive it.
 SimProgram compile_program(const model::Facts& facts, bool keep_emits);
 SimProgram compile_program(const model::Trace& trace, bool keep_emits) = delete;  // whose facts would not last
 

@@ -26,7 +26,7 @@ struct Visit {
   uint32_t thread;
   uint32_t event;     // the acquisition that it begins with
   int64_t asked_ns;   // when it asked for the lock
-  int64_t handed_ns;  // when it gave the lock up to go to work; INT64_MAX: it waits there to the end
+  int64_t handed_ns;  // when it released the lock to go to work; INT64_MAX: it waits there to the end
 };
 using Place =
     std::tuple<uint32_t, uint32_t, uint32_t>;  // lock, method and line: callers are known of contended ones only
@@ -51,9 +51,9 @@ class Visits {
   uint32_t visits_of(uint32_t thread) const { return visits_of_[thread]; }
   // Whether the thread ever waited for a signal on a visit to that lock, from whatever place.
   bool has_waited(uint32_t lock, uint32_t thread) const { return waited_.contains({lock, thread}); }
-  // Whether each thread comes for its first piece of work at once, and does nothing any more once it found none: it
-  // makes one visit more than it works, which a loop with work on one side of the lock does not. Compared with its
-  // typical piece of work, of at least kRoundsMin. `visits`: grouped by thread.
+  // Whether each thread comes for its first piece of work at once, and does nothing any more once it found none. Such a
+  // thread makes one visit more than it works; a loop with work on one side of the lock does not. `At once` is measured
+  // by the thread's typical piece of work, of at least kRoundsMin. `visits`: grouped by thread.
   bool find_none_last(std::span<const Visit> visits) const {
     constexpr size_t kRoundsMin = 8;
     constexpr int64_t kAtOnce = 4;  // in less than one part of so many
@@ -192,7 +192,7 @@ struct HandOut {
   bool waited = false;
 };
 
-// Loops of one length come out as visits that differ by one or two, where the first ones are made from another place.
+// Threads whose loops have one length may differ by one or two visits, if their first visits come from another place.
 bool differ(std::span<const size_t> counts) {
   constexpr size_t kLeast = 3, kShare = 128;
   const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
@@ -287,7 +287,7 @@ class Finder {
                     hand_out.last.size(), hand_out.rounds.size()));
   }
 
-  // Who waits for which thread's end, and since when.
+  // Finds which thread's end is waited for, and since when.
   void find_awaiting() {
     awaited_ns_.assign(trace_.tasks.size(), INT64_MAX);
     runs_.assign(trace_.threads.size(), {});
@@ -337,7 +337,7 @@ class Finder {
   }
 
   void sleeper(uint32_t thread) {
-    constexpr size_t kRoundsMin = 8;  // that it ended by chance in the last of them becomes unlikely
+    constexpr size_t kRoundsMin = 8;  // with so many, it is unlikely that it ended in the last one by chance
     const int64_t own_end_ns = end_ns(thread);
     // A pool's worker sleeps in its tasks; how many these are is not its own choice.
     if (own_end_ns == INT64_MAX || uses_[thread].role == model::ThreadRole::worker) return;
@@ -357,7 +357,8 @@ class Finder {
     rounds_.loops.push_back(std::move(loop));
   }
 
-  // The run is not over before these have been done: a client that pauses between its requests, not one that watches.
+  // A thread that hands out tasks is a client that pauses between its requests, not one that watches: the run is not
+  // over before these tasks have been done.
   bool hands_out_tasks(uint32_t begin, uint32_t end) const {
     for (uint32_t i = begin; i < end; ++i) {
       if (trace_.kind[i] == EventKind::task_spawn) return true;

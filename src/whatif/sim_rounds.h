@@ -6,13 +6,14 @@
 //    watches). If they are done sooner, it makes fewer rounds. A thread that hands tasks out meanwhile does not count:
 //    all its tasks have to be done.
 //
-// A trace does not say that a loop is one of these. The shape of the loop does. Threads are handed work where each
-// thread's last visit to the place comes after all the visits that found work, and where they wait for work there, or do
-// not all come about equally often, or come there first of all and do nothing after their last visit; or where they do
-// not come equally often and yet end together, within two rounds (they draw numbers,
-// say, which no event shows: the place is then one that each piece of work comes to). A thread goes on until it is
-// awaited if it has made many rounds, and if one of two things happened within its last round: another thread began to
-// wait for its end, or the last of the threads that ended before it ended.
+// A trace does not say that a loop is one of these. The shape of the loop does. Threads are handed work at a place in
+// either of two cases:
+//  - Each thread's last visit to the place comes after all the visits that found work; and the threads wait for work
+//    there, or do not all come about equally often, or come there first of all and do nothing after their last visit.
+//  - The threads do not come equally often and yet end together, within two rounds. For example, they draw numbers,
+//    which no event shows; the place is then one that each piece of work comes to.
+// A thread goes on until it is awaited if it has made many rounds, and if one of two things happened within its last
+// round: another thread began to wait for its end, or the last of the threads that ended before it ended.
 //
 // Pure function of the trace; linear but for sorts. Read-only afterwards.
 #pragma once

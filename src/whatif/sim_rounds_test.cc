@@ -77,8 +77,8 @@ TEST(Rounds, EachHasItsOwnWhereAllComeAboutEquallyOften) {
   EXPECT_THAT(loops(trace), testing::IsEmpty());
 }
 
-// Each works ten times for 100 between its visits. Who finds a queue empty is done; who has its own number of rounds works
-// after the last visit, or before the first.
+// Each thread works ten times for 100 between its visits. A thread that finds a queue empty is done. One that has its
+// own number of rounds works after the last visit, or before the first.
 Trace equally_often(int64_t before_ns, int64_t after_ns) {
   std::string text(kPlaces);
   for (const auto& [thread, begin_ns] : {std::pair{"a", int64_t{0}}, {"b", int64_t{50}}}) {
@@ -123,7 +123,7 @@ TEST(Rounds, EachHasItsOwnWhereChanceDecidesThePlace) {
   EXPECT_THAT(loops(trace_of(text + "2000 a thread_end\n2050 b thread_end\n")), testing::IsEmpty());
 }
 
-// As they who draw numbers; but both come equally often to another place, and more often.
+// As the threads that draw numbers, but both come equally often to another place, and more often.
 TEST(Rounds, EachHasItsOwnWhereWorkRarelyComesToThePlace) {
   std::string text(kPlaces);
   const auto add = [&](std::string_view thread, int64_t at_ns, int tables) {
@@ -136,7 +136,7 @@ TEST(Rounds, EachHasItsOwnWhereWorkRarelyComesToThePlace) {
   EXPECT_THAT(loops(trace_of(text + "2000 a thread_end\n2050 b thread_end\n")), testing::IsEmpty());
 }
 
-// As the one where all come equally often, but a waited for its first piece of work, for which it came from another
+// As in the test where all come equally often, but a waited for its first piece of work, for which it came from another
 // line.
 TEST(Rounds, WhereThreadsWaitForWorkItIsHandedOut) {
   const Trace trace =

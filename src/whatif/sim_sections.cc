@@ -59,7 +59,7 @@ class FiberEditor {
 
   const SectionEdit& edit_of(const Op& op) const { return edits_[section_of(op.value)]; }
 
-  // For each lock that the section has now; only the first has the event.
+  // Pushes the operation for each lock that the section has now; only the first has the event.
   void push_edited(const Op& op, const SectionEdit& edit) {
     Op result = op;
     locks_.each(section_of(op.value), [&](uint32_t lock) {
@@ -80,7 +80,7 @@ class FiberEditor {
     push_edited(op, edit);
   }
 
-  // Of sections inside of each other the outermost one counts: what it was made longer by has theirs in it.
+  // Of nested sections the outermost one counts: the time by which it was made longer contains that of the others.
   double scale() const { return scaled_.empty() ? 1 : scaled_.front().scale; }
 
   static uint64_t scaled_ns(int64_t time_ns, double scale) {
@@ -88,7 +88,7 @@ class FiberEditor {
                       : static_cast<uint64_t>(std::llround(static_cast<double>(time_ns) * scale));
   }
 
-  // What is hoisted out of the head goes to the places kept before the acquisition.
+  // Time that is hoisted out of the head goes to the places kept before the acquisition.
   void timed(const Op& op) {
     const double scale = op.code == OpCode::cpu ? this->scale() : 1;
     Op rest = op;
@@ -140,7 +140,7 @@ class FiberEditor {
   std::span<const float> cpu_scales_;
   const WakeCost& wake_cost_;
   base::Column<Op>& out_;
-  uint64_t spared_ns_ = 0;  // of the next CPU time: what went to waking others for a lock that is gone
+  uint64_t spared_ns_ = 0;  // of the next CPU time: the part that went to waking others for a lock that is gone
   std::vector<Open> open_;
   std::vector<Scaled> scaled_;  // the outermost first
 };
@@ -181,7 +181,7 @@ class Planner {
   }
 
   void edit_ops() {
-    plan_.ops.reserve(program_.ops.size() * 3 / 2);  // what is not written takes no memory; copying all of it does
+    plan_.ops.reserve(program_.ops.size() * 3 / 2);  // unused room takes no memory; copying all of it does
     plan_.fibers.resize(program_.fibers.size());
     FiberEditor editor(edits_, locks_, cpu_scales_, program_.sync.wake_cost, plan_.ops);
     for (size_t i = 0; i < program_.fibers.size(); ++i) {
@@ -230,7 +230,7 @@ class Planner {
     }
   }
 
-  // Sections are sorted by recorded lock and time. Only where sections of two locks became one's does that not do.
+  // Sections are sorted by recorded lock and time. That order fails only where sections of two locks now take one lock.
   std::vector<uint32_t> in_order() const {
     std::vector<uint32_t> order(sections_.size());
     std::iota(order.begin(), order.end(), 0u);

@@ -9,8 +9,8 @@
 namespace contrafact::whatif {
 namespace {
 
-// A thread runs while it is inside a task and neither waits nor blocks. What threads do outside of tasks does not
-// count: the simulation takes it for a pause, but for native programs.
+// A thread runs while it is inside a task and neither waits nor blocks. Its time outside of tasks does not count,
+// because the simulation takes it for a pause; except in native programs.
 bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::ThreadUse& use, bool native) {
   if (native) return walk.stack().empty() || walk.in(model::FrameKind::task);
   if (!walk.in(model::FrameKind::task)) return false;

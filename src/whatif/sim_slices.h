@@ -1,7 +1,7 @@
 // K cores that threads take in turns, as the operating system's fair scheduler hands them out. Each core has a run
 // queue of its own. The thread that has run least goes first. A running thread keeps its core for a slice, and longer
-// while no thread waits there. A thread that comes back from a wait keeps a little of its lead: of the time by which it
-// had run less than others.
+// while no thread waits there. A thread that comes back from a wait keeps a little of its lead, which is the time by
+// which it had run less than others.
 //
 // A thread that wants a core gets the one that it used last, if that is idle, else another idle one, else it queues for
 // the one that it used last. A woken thread may queue although another core is idle, or preempt the running thread
@@ -46,7 +46,7 @@ class SimSlices {
   static constexpr int64_t kGrowth = 16;
   // Linux's cost of a migration.
   static constexpr int64_t kStaysNs = 500'000;
-  // At most this much of its lead does a thread keep when it comes back from a wait.
+  // The most of its lead that a thread keeps when it comes back from a wait.
   static constexpr int64_t kOwedMostNs = 100'000;
 
   // `stays_ns`: for this long, no idle core takes a thread that waits for its own core, unless `placement` says that
@@ -194,9 +194,9 @@ class SimSlices {
     return true;
   }
 
-  // Whether a thread that is woken while a core is idle queues for another one: the recorded share of them does. First
-  // those whose own core is in use; then those whose core another thread has used since, for it is not known where the
-  // kernel would have put them. A thread whose core nobody used since gets it back.
+  // Whether a thread that is woken while a core is idle queues for a core in use: the recorded share of them does.
+  // Threads whose own core is in use come first. Then come those whose core another thread has used since, because it
+  // is not known where the kernel would have put them. A thread whose core nobody used since gets it back.
   bool next_stays(uint32_t id, const Thread& thread) {
     constexpr double kDueMost = 2;
     staying_due_ = std::min(staying_due_ + placement_.staying, kDueMost);

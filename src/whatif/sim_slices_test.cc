@@ -146,7 +146,7 @@ TEST(SimSlices, WhoIsWokenStaysWithItsCoreUntilTheNextTick) {
   EXPECT_EQ(next_over(slices, 500'000), (Over{2, kTickNs + 100'000}));
 }
 
-// Of four that are woken while their own core is in use and another one idle, one.
+// Of four threads that are woken while their own core is in use and another one idle, one stays.
 TEST(SimSlices, AsManyStayAsDidInTheRecording) {
   SimSlices slices(2, 5 * kSliceNs, SimSlices::kStaysNs, {.known = true, .staying = 0.25, .tick_ns = kTickNs});
   slices.use(0, 100'000, 1);

@@ -16,7 +16,7 @@ using model::EventKind;
 using model::Outcome;
 using model::Trace;
 
-// Of a dozen, one that took long would make every tenth way long.
+// With only a dozen chases, one that took long would make every tenth way long.
 constexpr size_t kEnoughChases = 100;
 
 class Gatherer {
@@ -96,7 +96,7 @@ class Gatherer {
       return x.event != y.event ? x.event < y.event : x.token < y.token;
     });
     if (members.empty()) return;
-    // The one who came last belongs to the round that it ended.
+    // The thread that came last belongs to the round that it ended.
     for (uint32_t s = 0; s < facts_.sections.size(); ++s) {
       const CriticalSection& section = facts_.sections[s];
       if (kind_of(section) == LockKind::barrier && section.contended() && section.outcome == Outcome::normal)
@@ -108,7 +108,7 @@ class Gatherer {
     for (size_t i = 0; i < members.size();) {
       size_t next = i + 1;
       while (next < members.size() && members[next].cause == members[i].cause) ++next;
-      // A waiter's own request is nobody's cause but where it came last.
+      // A waiter's own request is a cause only if that waiter came last.
       if (next - i > 1) {
         for (size_t k = i; k < next; ++k)
           facts_.round_of_section[members[k].section] = static_cast<uint32_t>(facts_.round_sizes.size());
@@ -156,10 +156,10 @@ class Gatherer {
     if (found.size() >= kEnoughChases) facts_.mutex_way.sorted_ns = way_lengths(found);
   }
 
-  // From the last release that stood in the way to the acquisition.
+  // Samples the time from the last release that stood in the way to the acquisition.
   void sample_latencies() {
     const auto was_free = [&](int64_t time_ns) { return busy_.was_free(time_ns); };
-    std::vector<int64_t> free_ns(facts_.sections.size());  // by section: when its lock had been given up before
+    std::vector<int64_t> free_ns(facts_.sections.size());  // by section: when its lock had been released before
     int64_t writers_ns = 0, all_ns = 0;
     std::vector<int64_t> crowded_ns;
     for (uint32_t s = 0; s < facts_.sections.size(); ++s) {
@@ -187,7 +187,7 @@ class Gatherer {
     for (const model::SyncWake& wake : known_.wakes()) {
       const CriticalSection& wait = facts_.sections[wake.wait];
       int64_t cause_ns = time(wake.cause);
-      // The mutex has to be had again.
+      // The thread has to acquire the mutex again.
       const uint32_t next = wait.acquire.value + 1;
       if (next < trace_.event_count() && trace_.kind[next] == EventKind::lock_acquire) {
         const uint32_t retaken = facts_.section_of_event[next];
@@ -227,8 +227,8 @@ class Gatherer {
     settle(facts_.join_latency.sorted_ns, crowded_joins_ns);
   }
 
-  // Where hardly a core was ever free, the shortest of the others say most about the way alone; and what is longer than
-  // any way is not one.
+  // Where hardly a core was ever free, the shortest of the other times say most about the way alone. A time that is
+  // longer than any way is not a way.
   static void settle(std::vector<int64_t>& samples_ns, std::vector<int64_t>& crowded_ns) {
     constexpr size_t kEnough = 10;
     constexpr int64_t kWayMax = 100'000;
@@ -240,7 +240,7 @@ class Gatherer {
     std::sort(samples_ns.begin(), samples_ns.end());
   }
 
-  // A shorter run was ended by a thread that was just woken, which says nothing of how long a turn is.
+  // A shorter run was ended by a thread that was just woken, which says nothing about how long a turn is.
   void sample_slices() {
     std::vector<int64_t> runs_ns;
     for (const std::vector<model::CpuGap>& gaps : trace_.cpu) {

@@ -29,7 +29,7 @@ class Appender {
     const LockKind kind = trace_.locks[section.lock.index()].kind;
     if (kind == LockKind::semaphore) return add(OpCode::sem_take, lock_value(at, section.lock.value, false));
     if (program_.sync.credits.condition_of[at] != Credits::kNone) come(at);
-    if (!model::is_held(kind) || !section.release.valid()) return emit(event_);  // never given up: not simulated
+    if (!model::is_held(kind) || !section.release.valid()) return emit(event_);  // never released: not simulated
     add(OpCode::take, lock_value(at, section.lock.value, section.shared));
   }
 

@@ -42,7 +42,7 @@ class TieFinder {
   const TaskRow& task(uint64_t id) const { return trace_.tasks[id]; }
   int64_t time(EventIndex event) const { return trace_.time_ns[event.index()]; }
 
-  // When the task's sources must have been complete for them to have set it off.
+  // The time by which the task's sources must have been complete if they set it off.
   int64_t set_off_ns(const TaskRow& row, TaskId id) const {
     if (row.spawn.valid()) return time(row.spawn);
     if (row.start.valid()) return std::max(time(row.start), row.end.valid() ? time(row.end) : 0);
@@ -176,8 +176,8 @@ class TieFinder {
     return waiting;
   }
 
-  // Of a native program that was cut off while its main thread waited for others: the threads that ran then. How long
-  // they take for what is recorded of them is all that is known of how long the run takes. None: not such a program.
+  // The threads that ran when a native program was cut off while its main thread waited for others. The recorded part
+  // of these threads is all that shows how long the run takes. None: not such a program.
   std::vector<bool> cut_off_at_work() const {
     std::vector<bool> at_work(trace_.threads.size(), false);
     if (!program_.sync.native || trace_.threads.empty() || !was_waiting(0)) return at_work;
@@ -201,8 +201,8 @@ class TieFinder {
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
       const ThreadRole role = program_.uses[i].role;
       const bool daemon = (role == ThreadRole::plain || role == ThreadRole::own) && trace_.threads[i].daemon;
-      // A native program lasts as long as its main thread, also one that was cut off with it; unless that only waited
-      // for those that were at work.
+      // A native program lasts as long as its main thread, also if both were cut off; unless the main thread only
+      // waited for those at work.
       const bool lasts = at_work[i] || (program_.sync.native && i == 0 && !main_waits);
       program_.background[tasks + i] =
           role == ThreadRole::worker || daemon || (!lasts && was_cut_off(static_cast<uint32_t>(i)));

@@ -31,7 +31,7 @@ class SimTrace {
     if (!enabled_) return;
     streams_[stream].push_back({time_ns, kind, a, b});
   }
-  // In place of the spawn of a task that runs at once: its place in the program stays known.
+  // Stands for the spawn of a task that runs at once, so that its place in the program stays known.
   void write_create(uint32_t stream, int64_t time_ns, uint32_t task);
   // A new task for the part of a coordinator that runs when `source` has completed.
   uint32_t add_continuation(uint32_t stream, int64_t time_ns, uint32_t coordinator, uint32_t source);

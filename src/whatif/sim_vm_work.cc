@@ -6,10 +6,10 @@
 namespace contrafact::whatif {
 namespace {
 
-// Of the program's computing: fine enough for a run of a second, and at most so many for a long one.
+// Pieces of the program's computing: fine enough for a run of a second, and at most kPiecesMax for a long one.
 constexpr double kPieceNs = 1e6;
 constexpr double kPiecesMax = 4'096;
-// More than the machine had cores it cannot be; this bounds what a damaged trace says.
+// The rate cannot exceed the machine's number of cores; this bounds what a damaged trace says.
 constexpr double kRateMax = 1'000;
 
 struct Change {
@@ -82,7 +82,7 @@ double SimVmLoad::speed(size_t running) const {
   const auto threads = static_cast<double>(running);
   const double alone = std::min(1.0, cores_ / threads);
   if (lag_ns_ < kLagNs) return alone;
-  // Far behind, the virtual machine is one more that wants a core.
+  // Far behind, the virtual machine counts as one more thread that wants a core.
   const double more = lag_ns_ > 2 * kLagNs ? 1 : 0;
   return std::min(alone, cores_ / (threads * (1 + rate()) + more));
 }

@@ -1,10 +1,10 @@
 // How much the virtual machine's own threads (compiler, collector) computed beside the recorded program, and how much
 // of the cores' time they use in a simulated run.
 //
-// The program causes this work: code to compile, garbage to collect. So each piece of it belongs to a point of the
-// program, measured by how much the program's threads had computed until then, and a run that gets there sooner must do
-// it in less time. Idle cores do the work. Where no core is idle, the work lags behind a little, as in a queue; from a
-// lag of kLagNs on, the program proceeds only as fast as the cores can do both.
+// The program causes this work: code to compile, garbage to collect. So each piece of work belongs to a point of the
+// program, measured by how much the program's threads had computed until then. A run that gets to that point sooner
+// must do the work in less time. Idle cores do the work. Where no core is idle, the work lags behind a little, as in a
+// queue; from a lag of kLagNs on, the program proceeds only as fast as the cores can do both.
 //
 // Work during a stop of the program is not included: those stops are simulated themselves.
 #pragma once
@@ -29,8 +29,8 @@ class VmWork {
   // A piece of the program's computing.
   struct Piece {
     double until_ns;   // all that its threads computed by then
-    double rate;       // the virtual machine's for each ns of it
-    double before_ns;  // the virtual machine's while none of the program's threads wanted a core
+    double rate;       // the virtual machine's work for each ns of it
+    double before_ns;  // the virtual machine's work while none of the program's threads wanted a core
   };
 
   VmWork() = default;  // none

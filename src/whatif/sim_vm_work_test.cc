@@ -79,7 +79,7 @@ TEST(SimVmWork, WhileTheProgramSleepsItIsInNobodysWay) {
   EXPECT_DOUBLE_EQ(simulated_ms(trace, 1), 200);
 }
 
-// Who has the cores while the program is stopped is the stop's business.
+// The use of cores while the program is stopped is part of the stop.
 TEST(SimVmWork, CollectorsDuringAStopAreTheStop) {
   const model::Trace trace = trace_of_one_worker(
       "pause 50000000 60000000\nvm_ran 50000000 60000000\nvm_ran 50000000 60000000\n"

@@ -91,8 +91,8 @@ int64_t off_core_ns(const model::Trace& trace, model::ThreadId thread, int64_t b
   return off_ns;
 }
 
-// The mean cost of the releases, without the sixth that lies at the places where it is least, and where it is most: at
-// one whose work changed within an eighth of the run it is none.
+// The mean cost of the releases, without the sixth at the places where the cost is least and the sixth where it is
+// most: at a place whose work changed within an eighth of the run, the difference is no cost.
 class TypicalCost {
  public:
   void add(const Mean& cost, size_t releases) {
@@ -102,7 +102,7 @@ class TypicalCost {
     variance_ += count * count * cost.variance;
   }
   bool is_known() const { return !costs_.empty(); }
-  // 0 where it is less than its error lets one tell.
+  // 0 where the cost is too small for its error.
   int64_t ns() {
     constexpr double kLeftOut = 1.0 / 6;
     if (count_ == 0) return 0;
@@ -118,7 +118,7 @@ class TypicalCost {
   }
 
  private:
-  std::vector<std::pair<double, double>> costs_;  // and how many releases have it
+  std::vector<std::pair<double, double>> costs_;  // cost, and how many releases have it
   double count_ = 0, variance_ = 0;
 };
 
@@ -127,7 +127,7 @@ void measure_in_vain(Place& place) {
     place.in_vain_cost = difference(mean_of(place.in_vain), mean_of(place.alone));
 }
 
-// `in_vain_ns`: what waiters cost elsewhere.
+// `in_vain_ns`: the cost of waiters at other places.
 void measure_woke(Place& place, int64_t in_vain_ns) {
   if (!is_enough(place.woke)) return;
   Mean quiet;
@@ -150,8 +150,8 @@ double median_ns(std::span<const Gap> gaps) {
 }
 
 // At a lock that threads nearly always wait for, no place has many releases that woke no thread. The few of all places
-// tell the cost together: by how much each took less time than releases that woke a thread, by the same thread, of the
-// same code and within the same eighth of the run.
+// give the cost together. Each is compared with releases that woke a thread: by the same thread, of the same code and
+// within the same eighth of the run.
 class CostOfFew {
  public:
   void add(const Place& place) {
@@ -161,7 +161,7 @@ class CostOfFew {
       for (const Gap& gap : *gaps) less_ns_.push_back(woke_ns - static_cast<double>(gap.ns));
     }
   }
-  // 0 where it is less than its error lets one tell.
+  // 0 where the cost is too small for its error.
   int64_t ns() {
     constexpr size_t kFew = 8;
     if (less_ns_.size() < kFew) return 0;
@@ -177,7 +177,8 @@ class CostOfFew {
   std::vector<double> less_ns_;
 };
 
-// Each release costs what it took longer than `quiet_ns`, scaled down so that all together cost what the place shows.
+// The cost of a release is its time beyond `quiet_ns`, scaled down so that all together cost as much as the place
+// shows.
 void share_out(std::span<const Gap> gaps, const Mean& cost, double quiet_ns, std::vector<int64_t>& cost_ns) {
   double longer_ns = 0;
   const auto longer = [&](const Gap& gap) { return std::max(0.0, static_cast<double>(gap.ns) - quiet_ns); };
@@ -198,7 +199,8 @@ uint64_t code_of(const model::Trace& trace, model::ContextId site) {
   return uint64_t{row.method.value} << 32 | row.line;
 }
 
-// Whether a thread gets a lock at once hangs on how long it was away: both ways to ask for one are the same next event.
+// Whether a thread acquires a lock at once depends on how long it was away: both ways to ask for one are the same next
+// event.
 format::EventKind as_asked(format::EventKind kind) {
   using format::EventKind;
   switch (kind) {
@@ -251,7 +253,7 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
     if (next >= trace.thread_events(section.thread).end) continue;
     const int64_t begin_ns = section.release_ns, end_ns = trace.time_ns[next];
     const int64_t off_ns = off_core_ns(trace, section.thread, begin_ns, end_ns);
-    if (off_ns > 0 && !cost.woke[s]) continue;  // who is woken may take the core
+    if (off_ns > 0 && !cost.woke[s]) continue;  // a woken thread may take the core
     Place& place = places[{eighths.of(begin_ns), section.thread.value, code_of(trace, section.site),
                            as_asked(trace.kind[next]), trace.a[next]}];
     (cost.woke[s]    ? place.woke

@@ -5,16 +5,16 @@
 //
 // Not every release wakes a thread while others sleep. A woken thread needs a while to come. Meanwhile the thread that
 // woke it may acquire and release the mutex again, any number of times, at no such cost: a mutex has to be marked
-// before a sleeper is woken (sim_lock.h). Where the kernel's context switches are known, so is which thread woke which
-// (sim_woken.h).
+// before a sleeper is woken (sim_lock.h). Where the kernel's context switches are known, they show which thread woke
+// which (sim_woken.h).
 //
 // A place is a thread, the code of a section, what the thread does next, and an eighth of the run: other threads do
-// other work, and so does one at another time. The cost there is a difference between mean CPU times up to the next
-// event: of releases that woke a thread, or for which a thread waited, and of releases for which no thread waited. If
-// the place has none of the latter, the releases that woke no thread stand for them, and the cost of waiters is that of
-// other places. Where no place has enough of either, the few of all places tell the cost together, each compared with
-// the others of its own place. A difference that is less than five times its error counts as none. The cost of the releases that woke
-// a thread is divided among them by how much longer than the others each took.
+// other work, and so does one thread at another time. The cost at a place is a difference between mean CPU times up to
+// the next event. It compares releases that woke a thread, or for which a thread waited, with releases for which no
+// thread waited. If the place has none of the latter, the releases that woke no thread stand for them, and the cost of
+// waiters is that of other places. Where no place has enough of either, the few of all places give the cost together,
+// each compared with the others of its own place. A difference that is less than five times its error counts as none.
+// The cost of the releases that woke a thread is divided among them by how much longer than the others each took.
 //
 // Pure; linear in the sections but for sorts.
 #pragma once

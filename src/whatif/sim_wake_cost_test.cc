@@ -76,7 +76,8 @@ TEST(WakeCost, IsWhatReleasesTakeLongerForSleepers) {
   }
 }
 
-// At a lock that the other nearly always sleeps for, ten releases of 400 are known without, one or two in each eighth.
+// The other thread nearly always sleeps for the lock: only ten of 400 releases have no sleeper, one or two in each
+// eighth.
 TEST(WakeCost, IsKnownByTheFewForWhichNobodySleeps) {
   for (const int64_t slept_ns : {6000, 1000}) {
     Recording recording;
@@ -140,8 +141,8 @@ TEST(WakeCost, IsNoneWhereSleepersMakeNoDifference) {
   EXPECT_EQ(measured(trace).ns, 0);
 }
 
-// A thread that computes for longer after each section, and whose releases others sleep for more often, does so at no
-// cost of waking.
+// One thread computes for longer after each section, and others sleep for its releases more often. That is no cost of
+// waking.
 TEST(WakeCost, IsNotTheWorkOfAnotherThread) {
   Recording recording;
   for (int i = 0; i < 150; ++i) recording.hold("x", "y", i % 5 != 0, 6000 + i % 4);
@@ -150,7 +151,7 @@ TEST(WakeCost, IsNotTheWorkOfAnotherThread) {
   EXPECT_EQ(measured(trace).ns, 0);
 }
 
-// The same of one thread that does more in the second half of the run, where others sleep for its lock more often.
+// One thread does more in the second half of the run, where others sleep for its lock more often.
 TEST(WakeCost, IsNotTheWorkOfAnotherTime) {
   Recording recording;
   for (int i = 0; i < 1200; ++i) recording.hold("x", "y", i % 5 == 0, 1000 + i % 4);
@@ -170,8 +171,8 @@ TEST(WakeCost, GoesWithTheLock) {
   EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + kTimes * 1100 + kRestNs, 1000);
 }
 
-// Thread y sleeps throughout but for where it is woken, by every third release of thread x, comes too late and sleeps
-// again; each such release takes 5 us longer. `switches`: the kernel told so.
+// Thread y sleeps throughout, except when every third release of thread x wakes it: it comes too late and sleeps again.
+// Each such release takes 5 us longer. `switches`: the kernel reported so.
 model::Trace recorded_in_vain(bool switches) {
   Recording recording;
   recording.add(recording.now_ns - 500, "y", "lock_request l b");
@@ -181,7 +182,7 @@ model::Trace recorded_in_vain(bool switches) {
     recording.add(recording.now_ns, "x", "lock_acquire l a");
     recording.add(recording.now_ns + 100, "x", "lock_release l");
     recording.now_ns += 100 + (wakes ? 6000 : 1000) + i % 4;
-    // It comes while x has the mutex for the next time but one, and sleeps before that is given up.
+    // It comes while x has the mutex for the next time but one, and sleeps before that is released.
     if (switches && i % 3 == 2) {
       recording.add(recording.now_ns + 20, "y", "cpu_in");
       recording.add(recording.now_ns + 60, "y", "cpu_out blocked");
@@ -208,7 +209,7 @@ TEST(WakeCost, IsOfTheReleasesThatWokeNotOfAllWhileSomebodySleeps) {
   }
 }
 
-// Who was woken in vain, only the kernel tells.
+// Only the kernel shows which thread was woken in vain.
 TEST(WakeCost, IsNotKnownWhereSomebodySleptAllTheTime) {
   const model::Trace trace = recorded_in_vain(false);
   const WakeCost cost = measured(trace);
@@ -227,7 +228,7 @@ TEST(WakeCost, OfThoseWokenInVainGoesWithTheLock) {
   EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + 3 * kTimes * 1101.5 + kRestNs, 2000);
 }
 
-// x takes a second lock, which is the one that y sleeps for: to give it up costs what the first one did.
+// x acquires a second lock, which is the one that y sleeps for: to release it costs what the first one did.
 TEST(WakeCost, IsThatOfTheSecondLockToo) {
   const model::Trace trace = recorded_sleeps(6000);
   const Simulator simulator(trace);

@@ -34,8 +34,8 @@ std::vector<Leaving> leavings_of(const model::Trace& trace) {
 
 constexpr int64_t kSwitchMax = 1'500;  // from one thread's leaving to the next one's coming
 
-// The thread that left a core right before another one came to one at `in_ns`; null if there is none. Of several the one
-// that was preempted.
+// The thread that left a core right before another one came to a core at `in_ns`; null if there is none. Of several,
+// the one that was preempted.
 const Leaving* left_before(std::span<const Leaving> leavings, int64_t in_ns) {
   constexpr int kLookMost = 16;  // as many threads as can leave cores at once
   const Leaving* left = nullptr;

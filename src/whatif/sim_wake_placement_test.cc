@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t kPlacementRoundNs = 10'000'000;
 
-// Each round thread x has the mutex for 10 us, and y asks for it meanwhile and sleeps; y has a core `way_ns` after x
-// gave it up. In the first `taken` rounds a third thread has had that core for 100 us and loses it to y; in the next
-// `left` rounds it leaves it to sleep.
+// Each round thread x holds the mutex for 10 us, and y asks for it meanwhile and sleeps; y has a core `way_ns` after x
+// released it. In the first `taken` rounds a third thread has had that core for 100 us and loses it to y; in the next
+// `left` rounds the third thread leaves that core to sleep.
 struct Rounds {
   int count;
   int taken = 0, left = 0;

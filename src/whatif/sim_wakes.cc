@@ -30,7 +30,7 @@ class Groups {
  public:
   explicit Groups(const Trace& trace) : trace_(trace) {}
 
-  // The latest pair, whose block `walk` has just closed.
+  // Adds the latest pair, whose block `walk` has just closed.
   void add(Tokens& tokens, uint32_t thread, const TaskWalk& walk) {
     const uint32_t place = trace_.b[walk.closed().begin.index()];
     const auto [kind, is_new_place] = is_permit_.try_emplace(place, false);
@@ -81,7 +81,7 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
       if (cause == nullptr || kind != FrameKind::block) continue;
       const auto reason = static_cast<BlockReason>(trace.a[walk.closed().begin.index()]);
       if (reason == BlockReason::sleep || reason == BlockReason::io) continue;
-      // Who had a lock is luck: in another order the wake may come long after.
+      // Which thread held a lock is luck: in another order the wake may come long after.
       if (model::is_lock_call(trace, model::ContextId(trace.b[walk.closed().begin.index()]))) continue;
       tokens.of_event[cause->event] = tokens.count;
       tokens.of_event[walk.closed().begin.index()] = tokens.count++;

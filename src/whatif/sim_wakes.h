@@ -17,15 +17,15 @@ struct Tokens {
     int64_t end_ns;   // of the block
   };
   std::vector<Way> ways;  // by pair
-  // Of the wakes that one thread waits for at one place within one task, for permits or at queues, any may end any
-  // wait: the first to come ends the first wait. By pair its group, UINT32_MAX for none; and by group its pairs, in the
-  // order of the waits.
+  // One thread may wait for several wakes at one place within one task, for permits or at queues. Any of these wakes
+  // may end any of these waits: the first to come ends the first wait. Such pairs form a group. `group`: by pair,
+  // UINT32_MAX for none. `groups`: by group its pairs, in the order of the waits.
   std::vector<uint32_t> group;
   std::vector<std::vector<uint32_t>> groups;
 };
 
-// Only blocks that a wake must end (not sleeps, not input or output, not locks), and wakes by threads that are
-// simulated. A block's cause is the latest wake since the block, wait or idle time before it ended.
+// Matches only blocks that a wake must end (not sleeps, not input or output, not locks) with wakes by simulated
+// threads. A block's cause is the latest wake since the thread's previous block, wait or idle time ended.
 Tokens match_wakes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
 
 class Crowding;

@@ -36,7 +36,7 @@ class Untaken {
   std::vector<uint32_t> next_;
 };
 
-// Of one lock's sections.
+// Matches the sleeps and releases of one lock's sections.
 class Matcher {
  public:
   Matcher(const model::Trace& trace, std::span<const CriticalSection> sections) : trace_(trace), sections_(sections) {
@@ -66,7 +66,7 @@ class Matcher {
     }
   }
 
-  // How long those that got the mutex took from having a core to having it.
+  // How long the threads that acquired the mutex took to do so once they had a core.
   void add_returns(std::vector<int64_t>& returns_ns) const {
     for (const Sleep& sleep : sleeps_) {
       if (sleep.there_ns != INT64_MAX) returns_ns.push_back(sleep.there_ns - sleep.in_ns);

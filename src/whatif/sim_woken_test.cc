@@ -10,7 +10,7 @@
 namespace contrafact::whatif {
 namespace {
 
-// Of whom a release woke: when it had a core again, and when it looked at the mutex.
+// The thread that a release woke: when it had a core again, and when it looked at the mutex.
 struct Came {
   int64_t core_ns, there_ns;
 };
@@ -32,7 +32,7 @@ Woken woken_in(const model::Trace& trace) {
 
 constexpr const char* kThreads = "fact agent native\nfact cores 2\nlock l mutex table\nthread a\nthread b\nthread c\n";
 
-// b sleeps from 110 us on. The release at 200 wakes it; before it is there, a has the mutex again and gives it up,
+// b sleeps from 110 us on. The release at 200 wakes it. Before b is there, a holds the mutex again and releases it,
 // which wakes nobody: the mutex is not marked. b comes in vain at 240, sleeps, and is woken by the release at 300.
 TEST(Woken, IsTheFirstAfterAMark) {
   const model::Trace trace = trace_of(std::string(kThreads) +
@@ -61,7 +61,7 @@ TEST(Woken, IsWhoHasSleptForTheLongest) {
   expect_comings(woken_in(trace), {{260'000, 262'000}, {230'000, 232'000}, kNobody, kNobody});
 }
 
-// Who lost its core while it waited, to another thread, was not woken.
+// A thread that lost its core to another one while it waited was not woken.
 TEST(Woken, IsNobodyThatWasPreempted) {
   const model::Trace trace = trace_of(std::string(kThreads) +
                                       "cpu b 110000 240000 preempted\n"

@@ -60,7 +60,7 @@ base::Status check_edits(const SimProgram& program, std::span<const SectionEdit>
   return {};
 }
 
-// `planned`: of the variant's sections, if that is known.
+// `planned`: the plan of the variant's sections, if it was made already.
 base::Result<Simulation> simulate_program(const SimProgram& program, const Variant& variant,
                                           const SimulateOptions& given, const SectionPlan* planned = nullptr) {
   if (base::Status status = check_treatments(*program.trace, variant.treatments); !status) return status.error();

@@ -31,7 +31,7 @@ struct SimulateOptions {
   bool unlimited_cores = false;
   bool unlimited_pools = false;
   std::vector<PoolSize> pool_sizes;  // of the machine, beside the variant's
-  bool recorded_latencies = true;    // hand-off and wake-up latencies as recorded; false: none
+  bool recorded_latencies = true;    // hand-over and wake-up latencies as recorded; false: none
   bool build_trace = true;           // false: metrics only, about twice as fast
 
   // Where there are locks.
@@ -99,10 +99,10 @@ model::Fact baseline_fact(const BaselineCheck& check);
 struct SimProgram;
 class Retimer;
 
-// Many simulations of one trace, metrics only: their common part is computed once. Immutable, may be shared between
-// threads; the arguments must outlive it.
 struct SectionPlan;
 
+// Many simulations of one trace, metrics only: their common part is computed once. Immutable, may be shared between
+// threads; the arguments must outlive it.
 class Simulator {
  public:
   explicit Simulator(const model::Facts& facts);
@@ -118,7 +118,8 @@ class Simulator {
   base::Result<Simulation> simulate(const Variant& variant, const SimulateOptions& options,
                                     const SectionPlan* plan) const;
   base::Result<BaselineCheck> check_baseline(const SimulateOptions& options = {}) const;
-  // The run with its critical sections changed, by re-timing (retime.h): recorded order, and as many cores as it takes.
+  // The duration of the run with its critical sections changed, by re-timing (retime.h): in the recorded order, and on
+  // as many cores as it takes.
   int64_t retime_sections(std::span<const SectionEdit> edits) const;
   // model::critical_sections of the trace; empty without locks.
   std::span<const model::CriticalSection> sections() const;

@@ -43,8 +43,8 @@ TEST(SimulateEvents, KernelGapsSplitCpuFromBlocking) {
   EXPECT_EQ(end_of(one.trace, 1), 1500);
 }
 
-// Of 1000 us a task was preempted for 300, and of the two cores another task had one: others than the program's tasks
-// had the other, the JVM's compiler, say, and would again.
+// A task was preempted for 300 of 1000 us, and another task had one of the two cores. The other core was used by others
+// than the program's tasks, the JVM's compiler, say, and would be again.
 TEST(SimulateEvents, CoresThatOthersHadAreGone) {
   constexpr std::string_view kTasks = R"(
 cpu w1 100000 400000 preempted
@@ -60,8 +60,7 @@ cpu w1 100000 400000 preempted
   EXPECT_EQ(end_of(simulated(parsed("cpu w2 0 100500 blocked" + std::string(kTasks))).trace, 0), 700'000);
 }
 
-// Four tasks on two cores, all running for 2000 ns: each had 1000 ns of CPU. What comes out is what went in.
-// Killed while main slept: it lasted until then, whoever ended before.
+// Killed while main slept: the run lasted until then, whichever thread ended before.
 TEST(SimulateEvents, MainThatWasCutOffLastsAsLongAsItRan) {
   const Trace trace = parsed(
       "fact agent native\n0 main thread_begin\n100 w1 thread_begin\n300 w1 thread_end\n"
@@ -69,6 +68,7 @@ TEST(SimulateEvents, MainThatWasCutOffLastsAsLongAsItRan) {
   EXPECT_EQ(simulated(trace).duration_ns, 2000);
 }
 
+// Four tasks on two cores, all running for 2000 ns: each had 1000 ns of CPU. What comes out is what went in.
 TEST(SimulateEvents, CrowdedRecordingsAreSharedOut) {
   std::string text = "pool q thread_pool 4 4\n";
   for (const char* number : {"1", "2", "3", "4"}) {

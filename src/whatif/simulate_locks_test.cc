@@ -100,7 +100,7 @@ TEST(SimulateLocks, ACutOffRunLastsAsLongAsTheThreadsThatWorkedAtItsEnd) {
   EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 1500);
 }
 
-// a has 0 and 1, b 1 and 2, c 3 and 4, for 1000 ns each: only b waits, and for a alone.
+// a holds locks 0 and 1, b 1 and 2, c 3 and 4, for 1000 ns each: only b waits, and for a alone.
 TEST(SimulateLocks, SectionsMayTakeTwoLocks) {
   const Trace trace = trace_of(
       "fact agent native\nfact cores 3\nlock l mutex table\nthread a\nthread b\nthread c\n"
@@ -126,8 +126,8 @@ TEST(SimulateLocks, SectionsMayTakeTwoLocks) {
   EXPECT_EQ(simulator.retime_sections(edits), 3500);
 }
 
-// b has 2 and 3, a has 1 and waits for 2. b gives both up and asks again before a is there; c comes in between, for 3
-// and 1: if it took 3 first, b would wait for c, c for a, and a for b.
+// b holds 2 and 3; a holds 1 and waits for 2. b releases both and asks again before a is there; c comes in between, for
+// 3 and 1. If c acquired 3 first, b would wait for c, c for a, and a for b.
 TEST(SimulateLocks, TwoLocksAreTakenInOneOrderByAll) {
   const Trace trace = trace_of(
       "fact agent native\nfact cores 8\nlock l mutex\nthread a\nthread b\nthread c\n"
@@ -205,7 +205,8 @@ TEST(SimulateLocks, ASecondLookTakesTime) {
   EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 1700);
 }
 
-// Who had what is in the trace, with the lock that the second section has now and the sets of the first run.
+// The trace shows which thread held which lock, with the lock that the second section has now and the sets of the first
+// run.
 TEST(SimulateLocks, TheChangedRunIsATrace) {
   const Trace trace = two_sections();
   std::vector<SectionEdit> edits = unedited(Simulator(trace).sections());
@@ -273,7 +274,7 @@ TEST(SimulateLocks, SpinningTakesACore) {
       "0 b lock_acquire l -\n1000 b lock_release l -\n1000 b thread_end\n");
   const Simulator simulator(trace);
   const Simulation result = simulated_with(simulator, {}, {.cores = 1, .recorded_latencies = false, .slice_ns = 600});
-  // a for 600, b spins for 600, a for 400 and gives the lock up; b has it from then on.
+  // a for 600, b spins for 600, a for 400 and releases the lock; b holds it from then on.
   EXPECT_EQ(result.duration_ns, 2600);
   EXPECT_EQ(result.cpu_ns, 2600);
 }
@@ -331,8 +332,8 @@ TEST(SimulateLocks, AWaitAtAFutexEndsWithItsSignal) {
   }
 }
 
-// a gives the mutex up and then waits at a futex: that is no wait at a condition, and who takes the mutex needs no
-// signal.
+// a releases the mutex and then waits at a futex: that is no wait at a condition, and a thread that acquires the mutex
+// needs no signal.
 TEST(SimulateLocks, AMutexBeforeAWaitAtAFutexHasNothingToDoWithIt) {
   const Trace trace = trace_of(
       "fact agent native\nfact cores 3\nlock m mutex table\nlock f futex\nmethod m1 .f q.cc:1\ncontext c1 - m1:5\n"

@@ -100,7 +100,7 @@ class Splitter {
     }
   }
 
-  // The fork that made the part, or the last one that it made itself: what is forked in its stead is like that one.
+  // The fork that made the part, or else the last fork that the part made: tasks forked in its stead are like that one.
   const TaskRow* fork_of(const Part& part) const {
     const TaskRow& own = trace_.tasks[part.task];
     if (is_forked(own)) return &own;
@@ -180,7 +180,7 @@ class Splitter {
     trace.b.push_back(event.b);
   }
 
-  // What `finish` is given of a task.
+  // The part of a task's row that `finish` takes.
   static TaskRow unplaced(const TaskRow& row) {
     TaskRow bare;
     bare.pool = row.pool;

@@ -14,11 +14,11 @@
 
 namespace contrafact::whatif {
 
-// How often more a stream's parts are halved on `after` workers than on `before`. REQUIRES: neither is 0
+// How many more times a stream's parts are halved on `after` workers than on `before`. REQUIRES: neither is 0.
 uint32_t more_halvings(uint32_t before, uint32_t after);
 
-// The recorded run with the parts that its streams would have on fork-join pools of these sizes. Its further tasks have
-// the last numbers. None: it has no other parts, or the pools are no larger.
+// The recorded run with the parts that its streams would have on fork-join pools of these sizes. The added tasks have
+// the last numbers. None: the run has no other parts, or the pools are no larger.
 std::optional<model::Trace> with_stream_parts(const model::Trace& trace, std::span<const PoolSize> sizes);
 
 }  // namespace contrafact::whatif

@@ -1,5 +1,5 @@
-// The greatest number of threads in use at any time, from unordered changes of use. Held for more than zero time:
-// threads that hand over at one instant are not counted twice.
+// The greatest number of threads in use at any time, from unordered changes of use. A number counts only if it lasts
+// for more than zero time: threads that hand over at one instant are not counted twice.
 //
 // Expected linear: changes are dealt into buckets of time, and only buckets that can hold the peak are sorted.
 // Not thread-safe; reuse one object, it keeps its memory.

@@ -12,8 +12,8 @@ using model::TaskId;
 using model::ThreadId;
 using model::Trace;
 
-// Time that each task ran itself: without its waits and without the tasks that ran inside it. Stages that an edit made
-// of a task's parts (ids beyond the recorded ones) are told apart by `limit`.
+// The time that each task ran itself, without its waits and without the tasks that ran inside it. `limit` distinguishes
+// the stages that an edit made of a task's parts: their ids are beyond the recorded ones.
 std::vector<int64_t> own_times(const Trace& trace, size_t limit) {
   std::vector<int64_t> own_ns(trace.tasks.size());
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
