@@ -23,8 +23,8 @@ namespace {
 
 using whatif::Figures;
 
-// How much more threads may be occupied: nothing, or, where clearly less time is needed, as much as repeated runs
-// differ by.
+// How many more threads may be occupied: none; or, where clearly less time is needed, as many as repeated runs differ
+// by.
 double more_threads_max(const Figures& figures, const Figures& base) {
   const bool gains =
       static_cast<double>(figures.duration_ns) <= static_cast<double>(base.duration_ns) * (1 - kTellableTime);
@@ -63,8 +63,8 @@ std::string filter_reason(const Figures& figures, const Figures& base, const Adv
   return "";
 }
 
-// Each list keeps its own order, which for sections is not that of ranks_before: of equally good ones the one that is
-// less work comes first. Of the two next ones, the one that ranks before the other is taken.
+// Merges two lists: of the two next improvements, it takes the one that ranks before the other. Each list keeps its own
+// order. That of sections is not ranks_before: of equally good changes, the one with less work comes first.
 std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y, const Advices& advices,
                            const AdviceOptions& options) {
   std::vector<Advice> all;
@@ -77,7 +77,7 @@ std::vector<Advice> merged(std::vector<Advice> x, std::vector<Advice> y, const A
   return all;
 }
 
-// Only where the gain is greater than all doubt is a change of sections or sizes ranked.
+// A change of sections or sizes is ranked only if its gain is greater than all doubt about it.
 void judge_simulated(std::vector<Advice>& advices, const Advices& all, const AdviceOptions& options) {
   for (Advice& advice : advices) {
     judge(advice, all, options);
@@ -86,7 +86,7 @@ void judge_simulated(std::vector<Advice>& advices, const Advices& all, const Adv
   }
 }
 
-// Those that are neither filtered nor failed, in their order, into the ranking.
+// Adds those that are neither filtered nor failed to the ranking, in their order, the others to left_out.
 void rank_into(std::vector<Advice> considered, Advices& advices, const AdviceOptions& options) {
   std::vector<Advice> ranked;
   for (Advice& advice : considered) {
@@ -102,7 +102,7 @@ int64_t gain_step(const Advices& advices, const Advice& advice) {
   return share < kTellableTime ? 0 : std::llround(share / kGainTie);
 }
 
-// The recorded run where no task's figures are known.
+// The figures of the recorded run where those of tasks are not known.
 Figures duration_only(const model::Trace& trace) {
   Figures figures;
   figures.duration_ns = trace.end_ns() - trace.begin_ns();
@@ -158,7 +158,7 @@ bool reads_simulation(const Advices& advices, const Effect& effect) {
   return !effect.estimated || effect.partly_estimated || advices.headline.model == model::Origin::simulated;
 }
 
-// The interval is that of the hand-offs alone.
+// The interval is that of the hand-overs alone.
 static Gain estimated_gain(const Advices& advices, const Effect& effect) {
   const auto base_ns = static_cast<double>(advices.base.duration_ns);
   const auto share = [&](int64_t after_ns) { return gain(base_ns, static_cast<double>(after_ns)); };
@@ -191,7 +191,7 @@ std::string simulated_loss(const Advices& advices, const Effect& effect, const A
   const Gain gain = gain_to_read(advices, effect);
   const double share = gain.share;
   if (share >= -(options.slower_max + whatif::kRounding)) return "";
-  // A small loss that may as well be a gain is none: the run takes as long as before.
+  // A small loss that may as well be a gain does not count: the run takes as long as before.
   if (share > -kTellableTime && verdict_of(gain) != Verdict::loss) return "";
   const auto base_ns = static_cast<double>(advices.baseline->simulated_ns);
   const std::string before = table::duration_text(base_ns), after = table::duration_text(base_ns * (1 - share));
@@ -206,7 +206,8 @@ Verdict verdict_to_read(const Advices& advices, const Effect& effect) {
   return reads_estimate ? verdict_of(gain_to_read(advices, effect)) : verdict_of(effect, advices.baseline);
 }
 
-// What gains and was observed well comes before what gains and was not, and that before what gains nothing.
+// Improvements that gain and were observed well come first, then those that gain and were not, then those that gain
+// nothing.
 static int foundation_rank(const Advices& advices, const AdviceOptions& options, const Advice& advice) {
   const Weights& weights = options.weights;
   const bool by_time = weights.duration >= std::max(weights.peak, weights.mean);

@@ -24,7 +24,8 @@ namespace contrafact::advise {
 
 using Weights = whatif::SearchWeights;
 
-// "time=1,peak=2": those left out are 0; only their ratios matter. The error says what is wrong.
+// Reads "time=1,peak=2". A weight that is left out is 0; only the ratios of weights matter. The error says what is
+// wrong.
 base::Result<Weights> parse_weights(const std::string& text);
 
 struct AdviceOptions {
@@ -39,17 +40,17 @@ struct AdviceOptions {
   uint64_t visits_max = whatif::SearchOptions().visits_max;  // the work of estimates, and of the search
   size_t simulated_max = 20;                                 // improvements of tasks, the best first, that are
                                                              // simulated as well
-  size_t combinations_max = whatif::SearchOptions().keep;    // that are, if the search finds as many
-  size_t sizes_max = 7;                                      // of one pool, or of the machine, that are simulated
-  // The best combination's estimated run is restored as a trace; false: only where a check needs it, to know that the
-  // combination is sound.
+  size_t combinations_max = whatif::SearchOptions().keep;    // that are simulated, if the search finds as many
+  size_t sizes_max = 7;                                      // sizes of one pool, or of the machine, that are simulated
+  // True: the best combination's estimated run is restored as a trace. False: only if the check that the combination is
+  // sound needs the trace.
   bool restore_best = true;
   std::function<void(size_t done, size_t total)> progress;  // may be empty
 };
 
 // `filtered` of an improvement that passes all filters but gains nothing by itself.
 inline constexpr std::string_view kNoGain = "no gain";
-// A score that is better by less is rounding.
+// A score that is better by less is better by rounding only.
 inline constexpr double kScoreTolerance = 1e-3;
 
 struct Advice {
@@ -93,8 +94,9 @@ struct Engines {
   const Pricer& pricer;
 };
 
-// The effect of the improvements made together, by every engine that knows them. Without improvements: of the unchanged
-// run. `with_trace`: the estimated run, where all of them are estimated. Errors: one of them cannot be made.
+// The effect of the improvements made together, by every engine that knows them; without improvements, the unchanged
+// run. `with_trace`: with the trace of the estimated run, if all improvements are estimated. Errors: one of them cannot
+// be made.
 base::Result<Effect> effect_of(const Engines& engines, std::span<const whatif::Improvement> improvements,
                                bool with_trace = false);
 
@@ -103,24 +105,26 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
 // Whether the simulated figures of an effect are to be read first.
 bool reads_simulation(const Advices& advices, const Effect& effect);
 
-// The figures by which an effect is judged: estimated ones, but for the duration where the simulated one is to be read.
+// The figures by which an effect is judged: the estimated ones. Where the simulation is to be read first, the duration
+// is the simulated one.
 whatif::Figures figures_to_read(const Advices& advices, const Effect& effect);
 
 // The gain in time that is to be read first, with its interval.
 Gain gain_to_read(const Advices& advices, const Effect& effect);
 
-// Why an effect is a loss by the figures that are to be read first, where those are simulated; empty: it is not.
+// Why an effect is a loss by its simulated figures, where these are to be read first; empty: it is no loss.
 std::string simulated_loss(const Advices& advices, const Effect& effect, const AdviceOptions& options);
 
 // The verdict on the gain that is read first.
 Verdict verdict_to_read(const Advices& advices, const Effect& effect);
 
-// The effect's score, why it is filtered, and its verdict.
+// Sets the advice's score, the reason why it is filtered, and its verdict.
 void judge(Advice& advice, const Advices& advices, const AdviceOptions& options);
 
-// The order of the list: the greater gain in time first, if it is more than repeated runs differ by; else, and where
-// gains are about equal, the better score. With weights that do not favour time, the score alone. An improvement that
-// gains but rests on few observed sections (improve/observation.h) comes behind all others that gain.
+// The order of the list. The greater gain in time comes first, if it is more than repeated runs differ by. Of smaller
+// gains, and of gains that are about equal, the better score comes first. With weights that do not favour time, only
+// the score counts. An improvement that gains but rests on few observed sections (improve/observation.h) comes behind
+// all others that gain.
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y);
 
 // Calls `work` for each of 0 to `count`, on as many threads as there are cores.

@@ -18,8 +18,8 @@
 namespace contrafact::advise {
 namespace {
 
-// What is left out, but might do good in company: positions in left_out, those that only gain nothing by themselves
-// first.
+// Positions in left_out of improvements that may gain together with others; first those that only gain nothing by
+// themselves.
 std::vector<size_t> estimable(const Advices& advices) {
   std::vector<size_t> others;
   for (size_t i = 0; i < advices.left_out.size(); ++i) {
@@ -36,7 +36,7 @@ size_t without_gain(const Advices& advices) {
   }));
 }
 
-// Moves the members that are left out into the ranking. `members` count through the ranking, then through `others`.
+// Moves the members that are left out into the ranking. `members` number the ranking first, and then `others`.
 std::vector<size_t> ranked_members(Advices& advices, const AdviceOptions& options, const std::vector<size_t>& others,
                                    const std::vector<uint32_t>& members) {
   struct Entry {
@@ -132,8 +132,8 @@ bool needs_trace(const Found& search) {
   return search.advices.headline.model == model::Origin::estimated;
 }
 
-// Why a combination that can be estimated is not advised; empty: it is. Where the simulated figures are to be read
-// first, the real pools are in them.
+// Why a combination that can be estimated is not advised; empty: it is advised. Simulated figures, where these are to
+// be read first, account for the real pools.
 std::string refusal(const Found& search, std::span<const improve::Candidate> candidates,
                     const whatif::Estimate& estimate) {
   const model::Trace& trace = search.engines.pricer.trace();
@@ -159,7 +159,7 @@ bool sound_alone(const Found& search, Advice& advice) {
 }
 
 // Members that cannot be estimated with their trace by themselves, or are refused by themselves, are left out from here
-// on. `members` count through the ranking, then through `others`. False if there are none.
+// on. `members` number the ranking first, and then `others`. False if there are none.
 bool leave_out_failing(const Found& search, const std::vector<uint32_t>& members, const std::vector<size_t>& others,
                        Advices& advices) {
   bool any = false;
@@ -199,7 +199,7 @@ std::vector<Entry> entries_of(const Found& search) {
   return all;
 }
 
-// Its score by the figures that are to be read first. True: it is a loss when it is simulated.
+// Sets the score by the figures that are to be read first. True: the entry is a loss when simulated.
 bool judge_entry(const Found& search, Entry& entry) {
   const Advices& advices = search.advices;
   if (reads_simulation(advices, entry.effect)) {
@@ -208,7 +208,8 @@ bool judge_entry(const Found& search, Entry& entry) {
   return !simulated_loss(advices, entry.effect, search.options).empty();
 }
 
-// Simulates all; where few may be, as of a long trace, one after the other up to the first that is good enough.
+// Simulates all entries; where only few may be, as for a long trace, one after the other up to the first that is good
+// enough.
 void simulate_entries(const Found& search, double score_max, std::vector<Entry>& all) {
   constexpr size_t kFew = 3;
   if (search.options.combinations_max > kFew) {
@@ -223,7 +224,7 @@ void simulate_entries(const Found& search, double score_max, std::vector<Entry>&
   }
 }
 
-// By score, but first of those about as good as the best, the one with the fewest members.
+// By score; but of the entries about as good as the best, the one with the fewest members comes first.
 void sort_by_worth(std::vector<Entry>& entries) {
   std::ranges::stable_sort(entries, {}, &Entry::score);
   if (entries.empty()) return;
@@ -235,9 +236,9 @@ void sort_by_worth(std::vector<Entry>& entries) {
   std::rotate(entries.begin(), leanest, std::next(leanest));
 }
 
-// The best of what was found, by the figures that are to be read first, that scores below `score_max`, whose estimated
-// trace is sound and that is no loss when simulated. Nothing: there is none; `lost`: some are a loss; `any`: some are
-// none, but not sound; `passed_over`: why the best of those is not.
+// The best combination found, by the figures that are to be read first, that scores below `score_max`, has a sound
+// estimated trace, and is no loss when simulated. Nothing: there is none. Then `lost`: some are a loss; `any`: some are
+// no loss, but not sound; `passed_over`: why the best of these is not sound.
 std::optional<Sound> first_sound(const Found& search, double score_max, bool* lost, bool* any,
                                  std::string* passed_over) {
   const bool decides = search.advices.headline.model == model::Origin::simulated;
@@ -343,8 +344,8 @@ bool applies(const Engines& engines, const Advice& advice) {
   return improve::check_task_specs(*engines.estimator, std::span(&advice.candidate, 1)).ok();
 }
 
-// The search knows estimates only. Where it finds nothing, or less than what gains most when it is simulated, that
-// stands by itself.
+// The search knows estimates only. If it finds nothing, or less than the improvement that gains most when simulated,
+// that improvement alone is the best.
 void take_best_simulated(const Engines& engines, const Advices& advices, const AdviceOptions& options,
                          Combination& best) {
   if (best.members.empty()) best.effect.estimate.figures = advices.base;
@@ -369,10 +370,10 @@ bool share_target(const improve::Candidate& x, const improve::Candidate& y) {
   return std::ranges::find_first_of(x.locks, y.locks) != x.locks.end();
 }
 
-// A member must add so much to what the others gain together.
+// A member must add at least this much to the gain of the others together.
 constexpr double kAddedMin = kGainTie / 2;
 
-// What of the members changes tasks, estimated: their use of threads.
+// Estimates the members that change tasks, for their use of threads.
 void estimate_tasks(const Engines& engines, const Advices& advices, Combination& best) {
   std::vector<whatif::Improvement> tasks;
   for (const size_t member : best.members) {
@@ -406,8 +407,8 @@ double worth(const Engines& engines, const Advices& advices, const AdviceOptions
   return 1 - whatif::score_of(figures, advices.base, options.weights);
 }
 
-// Adds the improvements of the ranking, in its order, with which it is worth more. More cores are no change of the
-// program.
+// Adds, in the order of the ranking, each improvement with which the combination is worth more. More cores are no
+// change of the program.
 void grow(const Engines& engines, const Advices& advices, const AdviceOptions& options, bool tasks_too,
           Combination& best) {
   double worth_before = worth(engines, advices, options, best);
@@ -476,7 +477,7 @@ std::vector<Advice> take_others(std::vector<Advice>& advices) {
   return taken;
 }
 
-// Puts them back where they rank; members are found again.
+// Puts `others` back where they rank; numbers the members anew.
 void put_back(std::vector<Advice> others, Advices& advices, const AdviceOptions& options, Combination& best) {
   std::vector<Advice> all;
   std::vector<size_t> members;

@@ -12,8 +12,9 @@
 
 namespace contrafact::advise {
 
-// By the re-dispatch model. Native runs are simulated several times, with hand-overs drawn from the recorded ones; each
-// is compared with the unchanged run that has the same draws.
+// The effect by the re-dispatch model. Native runs are simulated several times, with hand-overs drawn from the recorded
+// ones; each is compared with the unchanged run that has the same draws. `doubt` to `more` say by how much the gain may
+// be off.
 struct SimulatedEffect {
   int64_t duration_ns = 0;  // with typical hand-overs
   bool stuck = false;       // the simulated program does not come to its end
@@ -35,7 +36,7 @@ struct Gain {
   model::Origin origin = model::Origin::estimated;
 };
 
-// Of several recordings of one program.
+// The gains of one change in several recordings of a program.
 struct OverRecordings {
   std::vector<std::optional<Gain>> each;  // the shown recording's first; none: not known there
   Gain gain;                              // of all together (gain_over.h)
@@ -45,7 +46,7 @@ struct Effect {
   // By fixed assignment; for a change that this model does not know, the recorded run's figures.
   whatif::Estimate estimate;
   bool estimated = false;
-  bool partly_estimated = false;                 // `estimate` is of the tasks only, and other kinds change, too
+  bool partly_estimated = false;                 // `estimate` leaves out some changes: those that are not of tasks
   std::optional<SimulatedEffect> simulated;      // none: nothing was simulated
   std::optional<whatif::SectionGains> sections;  // where critical sections change
   std::optional<OverRecordings> over;            // if there are several recordings; all else is of the shown one
@@ -61,10 +62,10 @@ inline bool ends_simulated(const Effect& effect) {
 inline constexpr double kTellableTime = 0.02;
 inline constexpr double kTellableThreads = 0.05;
 
-// The error of such a gain, up or down, that four of five changes really made to JVM programs unlike each other stayed
-// within (docs/accuracy.md, "Unseen programs"). Tasks take longer or shorter beside others, code is compiled later, and
-// hand-outs are not recorded. The error is a tenth of the change itself, plus a hundredth of the run. The error that
-// one recording shows of itself may be more, and is seldom all.
+// The usual error of a gain, up or down: four of five changes really made to JVM programs unlike each other stayed
+// within it (docs/accuracy.md, "Unseen programs"). Its causes: tasks take longer or shorter beside others, code is
+// compiled later, and hand-outs are not recorded. It is a tenth of the change itself, plus a hundredth of the run. The
+// error that one recording shows of itself may be greater, and is seldom the whole error.
 inline double usual_error(double gain) {
   constexpr double kOfRun = 0.01, kOfChange = 0.1;
   return kOfRun + kOfChange * std::fabs(gain);

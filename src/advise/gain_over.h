@@ -8,11 +8,12 @@
 
 namespace contrafact::advise {
 
-// Their median. The interval reaches from the least to the greatest gain, and beyond these by the median width that
-// each gain leaves open by itself. Unknown gains do not count. REQUIRES: one is known.
+// The median of the gains. Its interval reaches from the least gain to the greatest, and beyond each end by the median
+// distance of the gains to the ends of their own intervals on that side. Unknown gains do not count. REQUIRES: one is
+// known.
 Gain gain_over(std::span<const std::optional<Gain>> each);
 
-// Whether it is a gain in one recording and a loss in another, each greater than the difference of repeated runs.
+// Whether the change is a gain in one recording and a loss in another, each by more than repeated runs differ.
 bool contradict(std::span<const std::optional<Gain>> each);
 
 }  // namespace contrafact::advise

@@ -31,8 +31,8 @@ double overloaded_share(const analysis::ThreadUsage& usage, uint32_t cores) {
   return static_cast<double>(overloaded_ns) / static_cast<double>(usage.window.duration_ns());
 }
 
-// Share of the window in which some thread was pushed off its core while it still had work; none where the kernel told
-// nothing.
+// Share of the window in which some thread was pushed off its core while it still had work; none where the kernel
+// reported nothing.
 std::optional<double> preempted_share(const model::Trace& trace, const analysis::UsageWindow& window) {
   std::vector<model::CpuGap> gaps;
   bool known = false;
@@ -62,7 +62,7 @@ struct LockWaits {
   std::string where;  // most of that one
 };
 
-// At what is held, or serves as a lock. Waiting for work at a condition is no sign of anything.
+// The waits at objects that are held or serve as locks. Waiting for work at a condition is no sign of anything.
 LockWaits lock_waits(const model::Facts& facts, const analysis::UsageWindow& window) {
   const model::Trace& trace = facts.trace();
   const std::vector<bool> by_use = analysis::locks_by_use(trace, facts.sections(), facts.wakes());
@@ -98,7 +98,7 @@ struct Short {
   model::PoolId pool = {};  // that it is about
 };
 
-// Time that tasks of the pool waited for a worker, of the window; their waits are added up.
+// The time that tasks of the pool waited for a worker, added up, as a share of the window.
 double queued_share(const model::Trace& trace, model::PoolId pool, const analysis::UsageWindow& window) {
   int64_t queued_ns = 0;
   for (const model::TaskRow& task : trace.tasks) {
@@ -110,7 +110,7 @@ double queued_share(const model::Trace& trace, model::PoolId pool, const analysi
   return static_cast<double>(queued_ns) / static_cast<double>(window.duration_ns());
 }
 
-// Whether the sections that were waited for at the lock's place touched what the next ones needed, as far as known.
+// A clause if most waits at the lock's place are for what the other thread wrote; empty if not, or not known.
 std::string conflicts_clause(const Pricer& pricer, const LockWaits& waits) {
   if (pricer.sections() == nullptr) return "";
   const analysis::UlcProfile profile = analysis::ulc_profile(*pricer.sections());
@@ -136,7 +136,7 @@ Short core_shortage(const model::Trace& trace, const analysis::ThreadUsage& usag
                              table::counted_text(cores, "core", "cores"), table::percent_text(share))};
 }
 
-// Of the threads that hand out tasks, the one that spent most on starting workers for them: an executor for each
+// Of the threads that hand out tasks, the one that spent most time on starting workers, as with an executor for each
 // request.
 Short worker_starts(const Pricer& pricer, const analysis::UsageWindow& window) {
   if (pricer.facts().locks_ordered() || !pricer.simulates()) return {};

@@ -5,7 +5,7 @@
 // re-dispatch models queues. Otherwise nothing would be handed out differently, and fixed assignment, which keeps more
 // of the recording, is the better guess. Short means, during the tasks' window,
 //  - a bounded pool had every worker occupied for more than kSaturatedMax of the time, or
-//  - threads waited for a permit of a semaphore that bounds something (analysis/permit_waits.h) for as much of it, or
+//  - threads waited for a permit of a semaphore that bounds something (analysis/permit_waits.h) for as long, or
 //  - threads had to wait for a core for more than kOverloadedMax of the time: as the kernel reported; where it did not,
 //    more threads were active and not blocked than there are cores, or
 //  - one thread spent more than kStartingMax of the time on starting workers of pools. No queue explains this time, but
@@ -50,8 +50,8 @@ struct Shortage {
   uint32_t cores = 0;       // number of cores, if threads waited for one; else 0
   // Clauses, the longest shortage first; empty: none.
   std::vector<std::string> reasons;
-  // The shortages that held the run up, with further facts. A pool whose workers were all occupied, but for which no
-  // task waited, is none.
+  // The shortages that held the run up, with further facts. A pool whose workers were all occupied, but that no task
+  // waited for, is not among them.
   struct Limit {
     std::string reason;
     model::PoolId pool = {};  // that is short

@@ -18,9 +18,9 @@ namespace {
 
 // More than this share of the time is most of it.
 constexpr double kMostly = 0.5;
-// A lock that threads waited for during less of the run limits little.
+// A lock that threads waited for during a smaller share of the run limits the run little.
 constexpr double kMuchContended = 0.2;
-// More than this share of all threads' time in waits that nobody saw: what else is said explains less.
+// If more than this share of all threads' time went into waits without an event, other limits explain less.
 constexpr double kMuchUnseen = 0.25;
 
 struct Shares {
@@ -65,8 +65,8 @@ std::string_view outside_name(format::BlockReason reason) {
   }
 }
 
-// ", longest for input and output at shop.Order.read (Order.java:21)": of what is recorded as waited for outside of the
-// program; empty where nothing is.
+// ", longest for input and output at shop.Order.read (Order.java:21)": the longest of the recorded waits for something
+// outside of the program; empty where there is none.
 std::string longest_outside(const model::Facts& facts, const analysis::UsageWindow& window) {
   const model::Trace& trace = facts.trace();
   std::map<std::string_view, std::map<uint32_t, int64_t>> waited_ns;  // by name, then by context
@@ -126,7 +126,7 @@ std::string mostly_alone(const model::Facts& facts, const analysis::ThreadUsage&
   return fmt::format(", most of it {}", trace.string(trace.threads[longest].name));
 }
 
-// Mostly one thread, or none, works; empty if neither.
+// Says that mostly one thread works, or none; empty if neither.
 std::string limit_of_threads(const model::Facts& facts, const analysis::ThreadUsage& usage, const Shares& shares) {
   if (shares.idle > kMostly) {
     return fmt::format("for {} of the time all threads wait for something outside the program, or sleep{}",

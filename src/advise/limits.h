@@ -8,12 +8,13 @@
 
 namespace contrafact::advise {
 
-// Names the lock of a JVM's program that threads waited for during much of the run, then each shortage of pools, cores or locks that held the run up (headline.h): "pool web had all 5 workers occupied
-// for 31 % of the time"; of the pools in `useless`, that more workers gain nothing. Where there is none, it says that
-// mostly one thread at a time works, and which thread; or that all threads mostly sleep or wait for something outside
-// the program, and for what they wait longest. For a native program it adds how long threads were blocked for something
-// that the recorder does not see. If none of this holds, it says how many threads worked at a time: their computing
-// takes the time.
+// Example: "pool web had all 5 workers occupied for 31 % of the time". The clause names the lock of a JVM's program
+// that threads waited for during much of the run, then each shortage of pools, cores or locks that held the run up
+// (headline.h). Of a pool in `useless` it says that more workers gain nothing. Without these, it says that mostly one
+// thread at a time works, and which thread; or that all threads mostly sleep or wait for something outside the program,
+// and for what they wait longest. For a native program it adds how long threads were blocked for something that the
+// recorder does not see. If none of this holds, it says how many threads worked at a time: their computing takes the
+// time.
 std::string limit_of(const Pricer& pricer, const analysis::ThreadUsage& usage, const Shortage& shortage,
                      std::span<const model::PoolId> useless);
 

@@ -38,7 +38,8 @@ TEST(MissedWaits, GoWithTheTimeOrWithTheWaits) {
   EXPECT_DOUBLE_EQ(gain_with_missed(unchanged, 200'000, {400'000, 150'000, 50}), 0.58);
 }
 
-// Explained altogether, half of what is missed stays in doubt; what has another cause stays in doubt as it is.
+// If missed waiting explains the whole error, half of it stays in doubt. An error with another cause stays in doubt as
+// it is.
 TEST(MissedWaits, LeaveADoubt) {
   EXPECT_DOUBLE_EQ(doubt_with_missed(-0.1, 0.1), 0.05);
   EXPECT_DOUBLE_EQ(doubt_with_missed(0.1, -0.1), 0.05);

@@ -24,9 +24,9 @@ double computing_threads(int64_t cpu_ns, int64_t duration_ns) {
   return duration_ns <= 0 ? 0 : static_cast<double>(cpu_ns) / static_cast<double>(duration_ns);
 }
 
-// Of a JVM's run: tasks that ran before their code was compiled, and the time for which other programs, in older traces
-// the virtual machine's own threads as well, kept threads from their cores. Both last as long as they last by the
-// clock, so how much computing they spoil hangs on how many threads compute meanwhile.
+// Of a JVM's run: tasks that ran before their code was compiled, and the time for which other programs (in older traces
+// also the virtual machine's own threads) kept threads from their cores. Both take a fixed time by the clock, so the
+// computing that they spoil depends on how many threads compute meanwhile.
 double fleeting_share(const model::Trace& trace) {
   const double foreign = analysis::foreign_share(trace).value_or(0);
   return std::min(1.0, analysis::warm_up_share(trace) + foreign);
@@ -127,8 +127,8 @@ base::Result<SimulatedEffect> Pricer::simulate(std::span<const whatif::Improveme
   return effect;
 }
 
-// While a thread waits for a lock, another one holds it: no change of tasks or pools makes that time shorter. In the rest
-// of the run the lock is held as well, for how long nobody knows: anything from nothing to the rest is gained.
+// While a thread waits for a lock, another one holds it: no change of tasks or pools makes that time shorter. In the
+// rest of the run the lock is held as well, for an unknown time. So the gain is anything from nothing to that rest.
 void Pricer::limit_by_lock(SimulatedEffect& effect) const {
   if (!contended_) return;
   const double most = std::max(0.0, 1 - contended_->share);
@@ -168,15 +168,15 @@ double Pricer::vm_doubt(const whatif::Simulation& simulation) const {
   return kMoreOrLess * crowded * vm_ns / (cores * static_cast<double>(base_[0].run.duration_ns));
 }
 
-// Waits that are left out, though nobody saw what for they were. A share of the unchanged run.
+// Waits that are left out, although no event shows what they were for. A share of the unchanged run.
 double Pricer::spared_share(const whatif::Simulation& simulation) const {
   return base_[0].run.duration_ns == 0
              ? 0
              : static_cast<double>(simulation.spared_waits_ns) / static_cast<double>(base_[0].run.duration_ns);
 }
 
-// Of the threads whose tasks become calls, the one that spent most on handing them out: its time beyond what is
-// simulated.
+// Of the threads whose tasks become calls, the one that spent the most time on handing them out: the part of that time
+// that is not simulated.
 double Pricer::more(const whatif::Variant& variant) const {
   if (facts_.locks_ordered() || base_[0].run.duration_ns == 0) return 0;
   const model::HandOverCosts& costs = facts_.hand_over_costs();

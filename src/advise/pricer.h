@@ -40,7 +40,8 @@ class Pricer {
   const model::Trace& trace() const { return trace_; }
   // Null without them.
   const analysis::SectionFacts* sections() const { return sections_; }
-  // Of a JVM's run: the place at which threads waited for a lock that cannot be held for less (holder_may_wait), if any.
+  // Of a JVM's run: the place, if any, at which threads waited for a lock that no change makes shorter to hold
+  // (holder_may_wait).
   const std::optional<analysis::ContendedPlace>& contended() const { return contended_; }
   const model::HandOverCosts& hand_over_costs() const { return facts_.hand_over_costs(); }
   bool simulates() const { return baseline_.has_value(); }
@@ -67,7 +68,7 @@ class Pricer {
   double spared_share(const whatif::Simulation& simulation) const;
   double between_cores(const whatif::Variant& variant) const;
   double more(const whatif::Variant& variant) const;
-  // Takes back what the effect promises beyond the time for which one lock is held.
+  // Takes back the part of the gain that one lock rules out: the waits for it get no shorter.
   void limit_by_lock(SimulatedEffect& effect) const;
 
   const model::Facts& facts_;

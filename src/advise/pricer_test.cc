@@ -164,8 +164,8 @@ TEST(Pricer, HandingOutThatHidesInCodeMayBeGainedBesides) {
   EXPECT_NEAR(effect->more, 0.39, 0.01);
 }
 
-// One worker runs two tasks of 100 ms, and the compiler has the other core for 180 of the 200. What a second worker
-// brings is less than what the compiler may need more.
+// One worker runs two tasks of 100 ms, and the compiler has the other core for 180 of the 200. A second worker gains
+// less time than the compiler may need in addition.
 TEST(Pricer, WhatTheCompilerLeavesIsInDoubt) {
   const auto trace_with = [](std::string_view more) {
     return *model::parse_text(

@@ -32,7 +32,7 @@ std::string threads_clause(const whatif::Figures& base, const whatif::Figures& a
                      fall(base.peak_occupied, after.peak_occupied), fall(base.mean_occupied, after.mean_occupied));
 }
 
-// What a missed self-check leaves open of a simulated gain.
+// The part of a simulated gain that a missed self-check leaves open.
 std::string uncertainty(const whatif::BaselineCheck& baseline) {
   if (baseline.trusted) return "";
   return fmt::format(", give or take {} %", table::number_text(std::round(100 * std::fabs(baseline.error))));
@@ -59,7 +59,7 @@ bool gains_threads(const AdviceDocument& document, const whatif::Figures& after)
                                      gain(base.mean_occupied, after.mean_occupied) >= kTellableThreads);
 }
 
-// What gets worse for whoever waits for the outermost tasks; empty if that is not told from noise.
+// What gets worse for those who wait for the outermost tasks; empty if that may be noise.
 std::string response_clause(const whatif::Figures& base, const whatif::Figures& after) {
   const double share = gain(base.mean_response_ns, after.mean_response_ns);
   if (share > -kTellableTime) return "";
@@ -161,7 +161,7 @@ std::string certainty_sentence(const AdviceDocument& document) {
   const Gain gain = gain_to_read(advices, effect);
   const std::string low = table::percent_text(gain.low), high = table::percent_text(gain.high);
   const std::string between = low == high ? "" : fmt::format(", between {} and {}", low, high);
-  // Digits of what nobody can measure look as if somebody had.
+  // A gain that cannot be measured gets no digits: they would look measured.
   const std::string change = std::max(std::fabs(gain.low), std::fabs(gain.high)) < kTellableTime
                                  ? fmt::format("no change of the run's time{}", between)
                                  : fmt::format("{} {}{}{} of the run's time", gain.share < 0 ? "no gain:" : "a gain of",

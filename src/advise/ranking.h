@@ -64,18 +64,18 @@ Shown shown_of(const AdviceDocument& document);
 // then the rest; in each group the best first.
 void rank_as_shown(AdviceDocument& document);
 
-// The recordings that gains are of, if there are several, and the one that all else is of: a line.
+// A line, if there are several recordings: those that gains come from, and the one that everything else comes from.
 std::string several_sentence(const AdviceDocument& document);
 
 // "31 % in b.cft, 29 % in a.cft, not known in c.cft"; empty where there is one recording.
 std::string gains_by_recording(const AdviceDocument& document, const Effect& effect);
 
-// The limit of the run, whether there is something to change or not: a line.
+// A line: the limit of the run, whether or not anything can be changed.
 std::string limit_sentence(const AdviceDocument& document);
 
 // The first change to make, its place, and how much work it is: "convert-to-inline at shop.Main.main (Main.java:9), one
-// line". `what` and `place` are the first one's. Empty where nothing gains more than repeated runs differ by. REQUIRES:
-// something is ranked.
+// line". `what` and `place` are those of the first change. Empty where nothing gains more than repeated runs differ by.
+// REQUIRES: something is ranked.
 std::string first_sentence(const AdviceDocument& document, const std::string& what, const std::string& place);
 
 // How certain the gains are: the model that they come from, and its error where the truth is known.

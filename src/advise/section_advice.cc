@@ -17,7 +17,7 @@
 namespace contrafact::advise {
 namespace {
 
-// What the locks' waits come to: an upper bound of what may be gained, as good as any for choosing.
+// The sum of the waits for the locks: an upper bound of the gain, as good as any for choosing.
 int64_t waits_ns(const analysis::SectionFacts& facts, const improve::Candidate& candidate) {
   std::vector<bool> concerned(facts.trace->locks.size());
   for (const model::LockId lock : candidate.locks) concerned[lock.index()] = true;
@@ -49,7 +49,7 @@ void rank(std::vector<Advice>& advices) {
     }
     std::rotate(place, first, first + 1);
   }
-  // What gains visibly and was observed well first, what gains nothing last.
+  // Changes that gain visibly and were observed well come first, changes that gain nothing last.
   std::ranges::stable_sort(advices, {}, [](const Advice& advice) {
     if (!gains(advice)) return 2;
     const bool is_visible = section_gain(advice.effect).share >= kGainTie;
@@ -57,7 +57,7 @@ void rank(std::vector<Advice>& advices) {
   });
 }
 
-// From the best one on, those whose locks no better one changes; or all that were asked for.
+// Puts together, from the best change on, those whose locks no better one changes; or all that were asked for.
 void make_together(const Pricer& pricer, bool all, SectionAdvices& advices) {
   std::vector<bool> changed(pricer.trace().locks.size());
   std::vector<whatif::Improvement> improvements;
@@ -79,7 +79,7 @@ void make_together(const Pricer& pricer, bool all, SectionAdvices& advices) {
   }
 }
 
-// Those whose locks were waited for longest, where there are too many.
+// Keeps the changes whose locks were waited for longest, where there are too many.
 void keep_longest(const analysis::SectionFacts& facts, size_t kept, SectionAdvices& advices,
                   std::vector<improve::Candidate>& candidates) {
   std::vector<std::pair<int64_t, improve::Candidate>> by_wait;
@@ -95,7 +95,7 @@ void keep_longest(const analysis::SectionFacts& facts, size_t kept, SectionAdvic
   }
 }
 
-// Those of locks that nothing else helps: their reasons go on with what they would gain.
+// Prices the redesigns of locks that nothing else helps, and adds their gains to the reasons.
 void price_redesigns(const Pricer& pricer, SectionAdvices& advices) {
   constexpr size_t kPricedMax = 16;
   constexpr double kWorthARedesign = 0.02;
@@ -116,7 +116,7 @@ void price_redesigns(const Pricer& pricer, SectionAdvices& advices) {
   }
 }
 
-// Why threads left the observed code, most of the time: the name and the count of a fact; nothing where none did.
+// The most frequent reason why threads left the observed code, with its count; empty where none left it.
 std::string most_left(const model::Trace& trace) {
   constexpr std::string_view kPrefix = "sets.left.";
   std::string_view reason;

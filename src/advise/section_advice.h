@@ -16,9 +16,9 @@ struct SectionAdviceOptions {
 };
 
 struct SectionAdvices {
-  // The greatest gain first; of those that change the same lock and whose intervals meet, or miss each other by less
-  // than a point, the simpler change. An improvement that rests on few observed sections (improve/observation.h) stands
-  // behind all others that gain a hundredth. Improvements that gain nothing are included.
+  // The greatest gain first. Of changes of one lock whose intervals meet, or lie less than a point apart, the simpler
+  // one comes first. An improvement that rests on few observed sections (improve/observation.h) stands behind all
+  // others that gain a hundredth. Improvements that gain nothing are included.
   std::vector<Advice> ranked;
   // The best improvements of each lock, made together, or all that were asked for: indexes into `ranked`, at least two;
   // empty if there are fewer.
@@ -31,7 +31,7 @@ struct SectionAdvices {
 // REQUIRES: the pricer has sections.
 SectionAdvices advise_sections(const Pricer& pricer, const SectionAdviceOptions& options);
 
-// The gain of an effect of sections: simulated, or else that of the recorded order.
+// The gain of an effect of sections: the simulated gain, or else the gain in the recorded order.
 Gain section_gain(const Effect& effect);
 // Whether it gains anything by any bound.
 bool gains(const Advice& advice);

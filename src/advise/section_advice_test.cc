@@ -8,8 +8,8 @@
 namespace contrafact::advise {
 namespace {
 
-// Two threads, in turns the first one, hold lock l for 4 us and k for 1 us in each round, while the other one waits,
-// and add to a word. Of l's sections so many are observed, of k's all.
+// In each round, both threads hold lock l for 4 us and k for 1 us, and add to a word; the other one waits meanwhile.
+// They take turns at being first. Of l's sections `observed` are observed, of k's all.
 std::string two_locks(int observed) {
   constexpr int kRounds = 100;
   std::string text =
@@ -53,7 +53,7 @@ std::vector<std::pair<std::string, bool>> ranked(int observed) {
   return rows;
 }
 
-// The lock that is held longer gains more, but what is said of it rests on eight sections.
+// The lock that is held longer gains more, but its advice rests on eight sections.
 TEST(SectionAdvice, WhatFewSectionsShowStandsBehindWhatManyShow) {
   const auto few = ranked(8), many = ranked(200);
   const std::pair<std::string, bool> at_l{"work (w.cc:10)", true}, at_k{"work (w.cc:20)", true};

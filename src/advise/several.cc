@@ -186,7 +186,7 @@ class Merger {
     return combination;
   }
 
-  // A setting that by itself is no sure gain is none in company.
+  // A setting that is no sure gain by itself is none together with others.
   bool is_good(const Combination& combination) {
     const bool unsure = std::ranges::any_of(combination.members, [&](size_t member) {
       return !changes_tasks(ranked()[member].improvement()) && !ranked()[member].filtered.empty();

@@ -24,8 +24,8 @@ struct RecordingAdvice {
 
 // A change is found in the other recordings by kind and place. Where its place does not occur, it gains nothing; where
 // it cannot be priced, that recording does not count. A change that only another recording's advice suggests joins the
-// ranking, if the shown recording has its place. The best combination is that one of the recordings' own, or the first
-// change, that scores best by the gains over all.
+// ranking, if the shown recording has its place. Of the recordings' own best combinations and the first change alone,
+// the one that scores best by the gains over all is the best combination.
 void advise_over(RecordingAdvice& shown, std::span<const RecordingAdvice> others, const AdviceOptions& options);
 
 }  // namespace contrafact::advise

@@ -22,7 +22,7 @@ struct Point {
 
 constexpr double kFactors[] = {1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0};
 
-// From a little more to eight times as many, or some of these.
+// Sizes from a little above `size` to eight times as many, or some of these.
 std::vector<uint32_t> sizes_above(uint32_t size, size_t sizes_max) {
   const size_t count = std::min(sizes_max, std::size(kFactors));
   std::vector<uint32_t> sizes;
@@ -63,7 +63,7 @@ std::vector<Point> curve_of(const Pricer& pricer, const Improvement& improvement
   return curve;
 }
 
-// Where few sizes can be simulated, the largest says whether any gains; only then the others are.
+// Where few sizes can be simulated, the largest comes first; the others are simulated only if it gains.
 std::vector<Point> short_curve_of(const Pricer& pricer, const Improvement& improvement, size_t sizes_max) {
   const std::vector<uint32_t> sizes = sizes_above(improvement.size_before, std::max<size_t>(2, sizes_max));
   if (sizes.empty()) return {};
@@ -92,7 +92,7 @@ std::string words_of(const std::vector<Point>& curve) {
   return text;
 }
 
-// The smallest size that gains about as much as any; none gains anything.
+// The smallest size that gains about as much as any; nothing if no size gains.
 std::optional<Advice> advice_of(const Pricer& pricer, const Improvement& improvement, const std::vector<Point>& curve) {
   double most = 0;
   for (const Point& point : curve) most = std::max(most, point.effect.gain);

@@ -1,5 +1,6 @@
-// Sizes: of pools all whose workers were occupied, and of the machine where threads waited for a core. Each candidate
-// is the smallest size that gains about as much as any; it carries the curve of the others. Simulated.
+// Advice on sizes: of pools whose workers were all occupied, and of the machine if threads waited for a core. Each
+// candidate is the smallest size that gains about as much as any, and carries the curve: the gains of other sizes. All
+// simulated.
 #pragma once
 
 #include "advise/advice.h"

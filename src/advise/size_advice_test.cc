@@ -85,8 +85,8 @@ TEST(SizeAdvice, OfFewSizesTheSmallestThatGainsAsMuch) {
   EXPECT_NEAR(few.advices[0].effect.simulated->gain, 0.5, 0.01);
 }
 
-// The trace does not hold the lock, but shows that somebody waits for it nearly all the time. Waits for something outside
-// of the program get no longer with more workers.
+// The trace does not contain the lock, but shows that threads wait for it nearly all the time. Waits for something
+// outside of the program get no longer with more workers.
 TEST(SizeAdvice, MoreWorkersAtOneLockGainNothing) {
   const SizeAdvices at_one_lock = advised(two_workers_at_one_lock(true), kAll);
   for (const Advice& advice : at_one_lock.advices) EXPECT_LT(advice.effect.simulated->gain, 0.07);

@@ -21,8 +21,8 @@ bool may_be_shown(const Advice& advice) {
   return advice.filtered.empty() || advice.filtered == kNoGain;
 }
 
-// A wait for a lock that the trace does not name keeps its recorded length, in whatever order its tasks run. Where that
-// alone may make a change look slower, nobody knows.
+// A wait for a lock that the trace does not name keeps its recorded length, in whatever order its tasks run. If that
+// alone may make a change look slower, its effect is not known.
 void judge_task(Advice& advice, const Advices& advices, const AdviceOptions& options) {
   judge(advice, advices, options);
   if (!advice.filtered.starts_with("slower")) return;
@@ -88,7 +88,7 @@ void estimate_all(const whatif::Estimator& estimator, Advices& advices, const Ad
   }
 }
 
-// The interval costs three passes: only for what may be shown, the best first, as far as the budget goes.
+// An interval costs three passes. So only advice that may be shown gets one: the best first, as far as the budget goes.
 void add_intervals_of_shown(const whatif::Estimator& estimator, const Advices& advices, const AdviceOptions& options,
                             std::vector<Advice>& considered) {
   std::vector<Advice*> shown;
@@ -101,8 +101,8 @@ void add_intervals_of_shown(const whatif::Estimator& estimator, const Advices& a
   for_each_index(count, options.progress, [&](size_t i) { add_interval(estimator, advices, *shown[i]); });
 }
 
-// Simulates the best of what can be estimated. Where the simulated figures are to be read first, also what the
-// estimate, which knows no queues, would leave out; and these are judged anew.
+// Simulates the best of the improvements that can be estimated. Where the simulated figures are to be read first, also
+// simulates those that the estimate, which knows no queues, would leave out, and judges them anew.
 void simulate_best(const Engines& engines, const Advices& advices, std::vector<Advice>& considered,
                    const AdviceOptions& options) {
   const bool decides = advices.headline.model == model::Origin::simulated;
@@ -134,8 +134,8 @@ bool is_of_library(const model::Trace& trace, model::MethodId method) {
          trace.owners.of_method[method.index()] >= model::CodeOwners::kLibraries;
 }
 
-// Bodies of a library's own that the library also hands out while no frame of the program is on the stack. An operator
-// of a reactive program is one: a line of the program begins it, and it goes on from the thread of what came before it.
+// A library's own bodies that the library also hands out while no frame of the program is on the stack. An operator of
+// a reactive program is one: a line of the program begins it, and it goes on from the thread of what came before it.
 std::set<model::MethodId> bodies_of_library_alone(const model::Trace& trace, const improve::Candidates& found) {
   std::set<model::MethodId> bodies;
   for (const improve::Candidate& candidate : found.candidates) {

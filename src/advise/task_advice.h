@@ -5,13 +5,13 @@
 
 namespace contrafact::advise {
 
-// In the order of the candidates; those that cannot be estimated say why. `advices` has base, baseline and headline,
-// and gets `screened`.
+// One advice for each candidate, in their order; one that cannot be estimated says why. REQUIRES: `advices` has base,
+// baseline and headline. Sets `advices.screened`.
 std::vector<Advice> advise_tasks(const Engines& engines, const improve::Candidates& found, Advices& advices,
                                  const AdviceOptions& options);
 
-// Advice is about code that its reader can edit. Tasks handed out where no frame of the program is known are therefore
-// moved to those without a candidate. A coordinator is edited in its body.
+// Advice is about code that its reader can edit. So tasks become ineligible if no frame of the program is known where
+// they are handed out. An exception: a coordinator whose body is the program's is edited there.
 void leave_out_others_code(const model::Trace& trace, improve::Candidates& found);
 
 }  // namespace contrafact::advise

@@ -26,12 +26,12 @@ inline constexpr double kGainMin = 0.0005;
 // Gains that differ by less are equally good: repeated runs of a program differ by more.
 inline constexpr double kGainTie = 0.01;
 
-// Of an effect that has to be simulated: of sections, pools or cores, or of several kinds together. `baseline` none:
-// nothing was simulated.
+// The verdict on an effect that has to be simulated: of sections, pools or cores, or of several kinds together.
+// `baseline` none: nothing was simulated.
 Verdict verdict_of(const Effect& effect, const std::optional<whatif::BaselineCheck>& baseline);
 
-// Of a gain by any engine, and over any number of recordings: by its interval, which includes the simulation's error
-// for the unchanged run. `trusted`: that error was small (whatif::BaselineCheck).
+// The verdict on a gain by any engine, over any number of recordings. It follows from the gain's interval, which
+// includes the simulation's error for the unchanged run. `trusted`: that error was small (whatif::BaselineCheck).
 Verdict verdict_of(const Gain& gain, bool trusted = true);
 
 }  // namespace contrafact::advise

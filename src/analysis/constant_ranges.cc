@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kKey = "constants.";
 
-// "LOADED_NS UNLOADED_NS ..."; one that nobody knows has gone.
+// "LOADED_NS UNLOADED_NS ..."; an unknown module counts as unloaded.
 bool stays_loaded(std::string_view module) {
   const size_t blank = module.find(' ');
   return blank != std::string_view::npos && module.substr(blank + 1).starts_with("0 ");

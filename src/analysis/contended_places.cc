@@ -24,7 +24,7 @@ struct Wait {
 
 using Line = std::pair<uint32_t, uint32_t>;  // method, line
 
-// The program's own, of what waits at `context`; of a library's code alone, the library's.
+// The program's line that waits at `context`; if only a library's code is on the stack, the library's line.
 Line line_of(const Trace& trace, ContextId context) {
   const format::ContextRow& row = trace.contexts[trace.program_frame(context).index()];
   return {row.method.value, row.line};
@@ -34,7 +34,7 @@ bool is_for_lock(const Trace& trace, BlockReason reason, ContextId context) {
   return reason == BlockReason::monitor || model::is_lock_call(trace, context);
 }
 
-// Such a block lasts as long however the program's tasks are run.
+// Whether such a block lasts equally long, however the program's tasks are run.
 bool keeps_length(BlockReason reason) {
   return reason == BlockReason::sleep || reason == BlockReason::io;
 }
@@ -79,7 +79,7 @@ class Places {
     }
   }
 
-  // Code of every method that `context` is in waits there.
+  // Notes each method on the stack of `context`: its code waits.
   void note_waiting(ContextId context) {
     while (context.valid() && noted_.insert(context.value).second) {
       const format::ContextRow& row = trace_.contexts[context.index()];

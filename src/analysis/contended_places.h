@@ -1,6 +1,6 @@
-// Locks of a JVM's program. Its recording does not hold them: it only shows where threads waited for one.
+// Locks of a JVM's program. A recording does not contain them: it only shows where threads waited for one.
 //
-// While a thread waits for a lock, another thread holds it, and what the holder does takes as long in a changed run: more
+// While a thread waits for a lock, another thread holds it. The work of the holder takes as long in a changed run: more
 // workers, or tasks that run elsewhere, do not shorten it (Amdahl's law for that lock). So no change of tasks or pools
 // makes the run shorter than the time during which threads waited for one lock.
 //
@@ -16,15 +16,15 @@ namespace contrafact::analysis {
 // A line of the program at which threads waited for a lock. All of them are taken to wait for the same one.
 struct ContendedPlace {
   model::ContextId context;  // of the longest wait
-  int64_t contended_ns = 0;  // of the run: at least one thread waited here
+  int64_t contended_ns = 0;  // time of the run in which at least one thread waited here
   double share = 0;          // the same, as a share of the run
   // The method also waits for a result, a queue or another thread. Then the lock may be held meanwhile, and a change
   // that shortens that wait shortens what the lock is held for.
   bool holder_may_wait = false;
 };
 
-// The longest first. Empty where the recorded locks ordered the run (Facts::locks_ordered): they say more. O(n log n) in the waits for locks, linear
-// in the events.
+// The longest first. Empty where the recorded locks ordered the run (Facts::locks_ordered): these say more. O(n log n)
+// in the waits for locks, linear in the events.
 std::vector<ContendedPlace> contended_places(const model::Facts& facts);
 
 }  // namespace contrafact::analysis

@@ -21,8 +21,8 @@ using PathToken = uint64_t;
 
 class PathBuilder {
  public:
-  // Adds a step, and removes it again together with the steps since its last occurrence if they repeat what went before
-  // (loops of up to kLoopMax steps; nested ones from the inside). Amortised O(kLoopMax).
+  // Adds a step. If the steps since its last occurrence repeat what went before, removes them again, together with the
+  // new step (loops of up to kLoopMax steps; inner loops first). Amortised O(kLoopMax).
   void add(PathToken token);
   uint64_t hash() const;
   void clear() {
@@ -39,7 +39,8 @@ class PathBuilder {
   uint64_t folded_ = 0;
 };
 
-// The innermost task's step (for task_start: a step of the task around it) that the walk's latest event is; 0 for none.
+// The step that the walk's latest event is in the path of the innermost task (for task_start: of the task around it); 0
+// if it is no step.
 PathToken path_token(const model::Trace& trace, const model::TaskWalk& walk);
 
 // Whether the step's low half names a context. REQUIRES: token is not 0.

@@ -31,8 +31,8 @@ std::vector<PoolHeadroom> headroom(const model::Trace& trace, const ThreadUsage&
 // The same without `queue_peak`, which takes more time than all else.
 std::vector<PoolHeadroom> headroom_of_workers(const model::Trace& trace, const ThreadUsage& usage);
 
-// A pool of which an estimated run needs more workers at once than the pool has, and more than the recorded run needed:
-// the estimate gives a stage a thread of its own where it needs one.
+// A pool with too few workers for an estimated run: the run needs more of them at once than the pool has, and more than
+// the recorded run needed. The estimate gives a stage its own thread where the stage needs one.
 struct OverfullPool {
   model::PoolId pool;
   uint32_t needed = 0;

@@ -29,7 +29,7 @@ thread w2
 400 main wait_end t3
 )";
 
-// The same with the third task on a thread that the recording does not have, as estimates of stages may be.
+// The same, but the third task is on a thread that the recording does not contain, as in estimates of stages.
 TEST(Headroom, AnEstimateMayNeedMoreWorkersThanThereAre) {
   std::string two(kEvents);
   two.replace(two.find("thread_pool 5 5"), 15, "thread_pool 2 2");

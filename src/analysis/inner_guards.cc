@@ -19,8 +19,8 @@ using model::EventKind;
 constexpr size_t kNestedMax = 16;
 constexpr size_t kTouchesMax = 16 << 20;
 
-// One set of what a section touched, and the sections inside of it that were open then: `inner_begin` on in the list of
-// these.
+// One set of the accesses of a section, and the sections inside of it that were open then: from `inner_begin` to
+// `inner_end` in `inner_`.
 struct Touch {
   uint32_t section = 0;
   uint32_t set = 0;
@@ -79,7 +79,7 @@ class Guards {
     }
   }
 
-  // A section that takes a lock of the program's own making stays open until another one gives that up.
+  // A section that acquires a lock of the program's own making stays open until another section releases that lock.
   void close(uint32_t section, std::vector<uint32_t>& open) const {
     if (closed_by_[section] == kTakesNothing) std::erase(open, section);
     if (const auto taken = taken_by_.find(section); taken != taken_by_.end()) std::erase(open, taken->second);
@@ -124,7 +124,7 @@ class Guards {
     return found;
   }
 
-  // By cell: the lock that all who touch it hold inside; none if there is no such.
+  // By cell: the lock that all sections hold inside when they touch the cell; none if there is no such lock.
   std::vector<model::LockId> locks_of_all(const graph::LockCells& cells, const std::vector<Touch>& touches) const {
     std::vector<std::optional<std::vector<model::LockId>>> held(cells.cell_count());
     for (const Touch& touch : touches) {

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-// What the outer lock's sections touch that is guarded inside.
+// The bytes that the outer lock's sections touch and that are guarded inside.
 std::vector<std::pair<uint64_t, uint64_t>> inside(std::string_view events) {
   const model::Trace trace = parsed(
       "method m .work w.cc:1\nmethod n .get lib.cc:1\ncontext a - m:10\ncontext b - n:20\n"

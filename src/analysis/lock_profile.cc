@@ -172,8 +172,8 @@ class LockProfiler {
     }
   }
 
-  // Sections of one lock, by time. For each wait it goes back from the acquisition to the sections that lie in it;
-  // those that begin before the wait end in it at most once for an exclusive lock, so it stops there.
+  // For sections of one lock, by time. For each wait it goes back from the acquisition through the sections in the
+  // wait. It stops at one that begins before the wait: of an exclusive lock, at most one such section ends in it.
   void find_owners(size_t begin, size_t end, LockTotals& totals) {
     constexpr size_t kReadersBeforeMax =
         64;  // a reader may have begun long before: look so far behind the wait's begin

@@ -52,7 +52,8 @@ class MadeLocks {
     for (const Pair& pair : pairs) closed_by_[pair.taking] = pair.giving_up;
   }
 
-  // Those of the first place go in, those of the other one out again. The last ones may still be inside.
+  // Sections of the first place acquire the lock, sections of the other place release it. The last locks may still be
+  // held.
   bool pair_up(const std::vector<uint32_t>& of_thread, uint32_t taking, std::vector<Pair>& pairs) {
     std::vector<uint32_t> inside;
     for (const uint32_t s : of_thread) {
@@ -68,7 +69,7 @@ class MadeLocks {
     return true;
   }
 
-  // Bytes that all known sections of the pairs change, and those that take the lock read.
+  // Whether there are bytes that all known sections of the pairs change, and that the acquiring sections read.
   bool has_word(const std::vector<Pair>& pairs) const {
     std::vector<std::pair<uint64_t, uint64_t>> common;
     uint64_t begin = UINT64_MAX, end = 0;

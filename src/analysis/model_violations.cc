@@ -155,8 +155,8 @@ void add_contracts(const BlockIndex& index, TaskId task, std::map<GroupKey, Grou
   add(ViolationKind::cancelled, contract.cancelled);
 }
 
-// What the program calls a task in the midst of keeps its lock for as long as the task takes once that is called. The
-// map's own lines differ from call to call, the program's does not.
+// A task that is called in the midst of a map update makes the update keep the map's lock for as long as the task
+// takes. The map's own lines differ from call to call, the program's line does not.
 void add_map_update(const Trace& trace, TaskId task, std::map<GroupKey, Group>& groups) {
   const ContextId spawn = trace.tasks[task.index()].spawn_context;
   if (!is_in_map_update(trace, spawn)) return;

@@ -31,7 +31,7 @@ std::string_view after_last(std::string_view text, char separator) {
 }
 
 // `Feed.POOL (pool-1-thread-)` of "java.util.concurrent.ThreadPoolExecutor pool-1-thread-" held by "shop.Feed.POOL":
-// the recorded name tells the threads' prefix behind the class, or the class alone.
+// the recorded name is the class and the threads' prefix, or the class alone.
 std::string name_in_source(std::string_view recorded, std::string_view field) {
   const size_t dot = field.rfind('.');
   if (dot == std::string_view::npos) return std::string(recorded);

@@ -13,11 +13,11 @@ namespace contrafact::analysis {
 // the program.
 model::ContextId place_of(const model::Trace& trace, model::ContextId context, std::span<const model::TaskId> tasks);
 
-// "-" where there is none. A pool that a field holds is named by it, `Feed.POOL (pool-1-thread-)`; any other as recorded,
-// by its class and its threads' prefix. The second pool of a name has a number: "... worker- #2". Linear in the pools and
-// the facts.
+// "-" where there is none. A pool that a field refers to is `Feed.POOL (pool-1-thread-)`: the field, and the prefix of
+// its threads. Any other pool has its recorded name: its class and its threads' prefix. The second pool of a name has a
+// number: "... worker- #2". Linear in the pools and the facts.
 std::string pool_name(const model::Trace& trace, model::PoolId pool);
-// Of all pools; as expensive as one.
+// The names of all pools; costs as much as one name.
 std::vector<std::string> pool_names(const model::Trace& trace);
 
 }  // namespace contrafact::analysis

@@ -14,8 +14,8 @@ using model::TaskId;
 using model::ThreadId;
 using model::Trace;
 
-// A fork-join pool lets a spare worker run while one of its own waits, wherever the library knows that it does: not in
-// FutureTask, which parks the thread as any other.
+// A fork-join pool lets a spare worker run while one of its workers waits, if the library knows of the wait. It does
+// not in FutureTask, which parks the thread like any other.
 bool keeps_worker(const Trace& trace, const model::ThreadUse& use, model::ContextId context) {
   if (use.role != model::ThreadRole::worker || trace.pools[use.pool.index()].kind != format::PoolKind::fork_join)
     return true;
@@ -42,7 +42,7 @@ void for_each_sleep(const Trace& trace, ThreadId thread, const model::ThreadUse&
       sleep.end_ns = walk.time_ns();
       const bool ended = walk.kind() == EventKind::wait_end;
       sleep.outcome = ended ? static_cast<model::Outcome>(walk.b()) : model::Outcome::normal;
-      // So are waits closed that the recording leaves open.
+      // Waits that the recording leaves open are closed in this way.
       sleep.open = ended && sleep.outcome == model::Outcome::interrupted && walk.a() == TaskId::kNone &&
                    walk.time_ns() >= end_ns;
       if (sleep.end_ns > sleep.begin_ns) emit(sleep);
@@ -61,8 +61,8 @@ void for_each_sleep(const Trace& trace, ThreadId thread, const model::ThreadUse&
   }
 }
 
-// The edges between pools that waits make, and which pools lie on circles of them. With the pools that lie between two
-// circles: who asks looks closer anyway.
+// The edges that waits make between pools, and the pools that lie on circles of edges. Pools between two circles count,
+// too: the callers look closer anyway.
 class PoolGraph {
  public:
   explicit PoolGraph(size_t nodes) : out_(nodes), in_(nodes) {}
@@ -83,7 +83,7 @@ class PoolGraph {
  private:
   using Edges = std::vector<std::vector<uint32_t>>;
 
-  // Takes out what none of `left` leads to, again and again.
+  // Takes out pools that no pool in `left` leads to, until there are no such pools.
   static void trim(const Edges& sources, const Edges& targets, std::vector<bool>& left) {
     std::vector<size_t> leading(sources.size());
     std::vector<uint32_t> gone;

@@ -18,7 +18,7 @@ using model::ContextId;
 using model::ThreadId;
 using model::Trace;
 
-// A thread that waits at a line less often than this does not live by it.
+// A thread that waits at a line less often than this does not get its work there.
 constexpr uint64_t kWaitsMin = 16;
 // Less of the work is not worth a sentence.
 constexpr double kShareMin = 0.1;

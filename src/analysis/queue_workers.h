@@ -1,6 +1,6 @@
 // Threads that take pieces of work from a queue of the program's own, as their waits show. What they take is neither a
-// Runnable nor a Callable, so no piece is a task in the recording, and nothing can be said of moving one. Whoever reads
-// the advice must learn that: "no task can be inlined" would sound as if there were none.
+// Runnable nor a Callable, so no piece is a task in the recording, and no advice can move one. The reader of the advice
+// must learn that: "no task can be inlined" would sound as if there were none.
 //
 // Of recordings of a JVM: a native one has threads, locks and conditions, and no tasks but its threads.
 #pragma once

@@ -31,8 +31,8 @@ bool has_frame(const Trace& trace, ContextId context, std::string_view type, std
   return false;
 }
 
-// Waits with a time limit: between the program's line and the wait is a method that takes one. Rows of methods hold no
-// parameters: facts `method.timed.N` say which do.
+// Waits with a time limit: between the program's line and the wait is a method that takes a time limit. Rows of methods
+// contain no parameters; facts `method.timed.N` name the methods that take one.
 class TimedWaits {
  public:
   explicit TimedWaits(const Trace& trace) : trace_(trace), takes_limit_(trace.methods.size()) {

@@ -1,6 +1,6 @@
 // The conditions that the program sets for a task's result: that it comes within a time, that a failure is wrapped,
-// that the first of several wins, that results are taken as they come. A change without these conditions makes another
-// program.
+// that the first of several wins, that results are taken as they come. A change that drops these conditions makes
+// another program.
 //
 // Pure; linear in the events.
 #pragma once

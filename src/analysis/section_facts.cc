@@ -15,14 +15,14 @@ namespace {
 
 using model::SectionSets;
 
-// How a section's time becomes that of another one: what it computes by one factor, what it sleeps by another. Observed
-// code is slower, and a write to a disk is not.
+// How a section's time becomes that of another one: computing time by one factor, sleeping time by another, because
+// observed code is slower and a write to a disk is not.
 struct Pace {
   double computed = 1;
   double blocked = 1;
 };
 
-// Of sections with times of their own: the sets of others.
+// Gives sections that have times of their own the sets of other sections.
 class Borrower {
  public:
   Borrower(const SectionFacts& to, const SectionFacts& from)
@@ -102,7 +102,7 @@ class Borrower {
     return blocked.within(section.thread, section.acquire_ns, section.release_ns);
   }
 
-  // The parts of `observed` make up the length of `section`. Where only `section` slept, nobody knows in which of them.
+  // The parts of `observed` make up the length of `section`. Where only `section` slept, nobody knows in which part.
   Pace pace_of(const model::CriticalSection& section, const model::CriticalSection& observed) const {
     const auto ratio = [](int64_t ns, int64_t of_ns) {
       return of_ns > 0 ? static_cast<double>(ns) / static_cast<double>(of_ns) : 1;
@@ -152,8 +152,8 @@ double typical_ns(std::vector<int64_t>& holds_ns) {
   return base::mean(base::without_longest(std::span(holds_ns)));
 }
 
-// Of each site's sections in windows, how much shorter those outside are; `own`: the sets as they were recorded. Sites
-// without enough of both are left as they are.
+// For sections in windows: how much shorter those of the same site are outside. `own`: the sets as they were recorded.
+// Sites without enough sections of both kinds are left as they are.
 std::vector<float> window_scales(const SectionFacts& facts, const SectionSets& own) {
   constexpr size_t kEnough = 5;
   struct Holds {
@@ -260,7 +260,7 @@ void SectionFacts::count_observed() {
   }
 }
 
-// Of a lock's sections those that nobody held are left out.
+// Sections that did not hold their lock are left out.
 std::vector<std::vector<ObservedSection>> SectionFacts::order_observed() const {
   std::vector<std::vector<ObservedSection>> order(trace->locks.size());
   for (uint32_t s = 0; s < sections.size(); ++s) {

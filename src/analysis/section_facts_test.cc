@@ -72,8 +72,8 @@ TEST(SectionFacts, SleepAsLongAsTheyDidWhereTheirCodeTookLonger) {
   EXPECT_EQ(parts[1].length_ns, 52);
 }
 
-// Of two locks without names that of the same code counts, whatever their order; of more sections than were observed,
-// each stands for several.
+// Of two locks without names, the one of the same code corresponds, whatever their order. If there are more sections
+// than were observed, each observed one stands for several.
 TEST(SectionFacts, FindTheirCounterpartsByLockAndCode) {
   const Trace plain = recorded(
       "0 x lock_acquire k b\n1 x lock_release k\n2 x lock_acquire l a\n3 x lock_release l\n4 x lock_acquire l a\n"
@@ -96,7 +96,7 @@ TEST(SectionFacts, AreUnknownWhereTheirCodeWasNotObserved) {
   EXPECT_EQ(conflicts.between(facts.sets.of_section[0], facts.sets.of_section[1]), graph::PairKind::unknown);
 }
 
-// A thread's own memory stays its own: each thread of one run has one of the other.
+// A thread's own memory stays its own: each thread of one run corresponds to one of the other.
 TEST(SectionFacts, KeepThreadsApart) {
   const Trace plain = recorded("0 y lock_acquire l a\n1 y lock_release l\n2 x lock_acquire l a\n3 x lock_release l\n");
   const Trace observed = recorded(
@@ -145,11 +145,11 @@ TEST(SectionFacts, TakeTheirSetsInTheSharesThatWereObserved) {
   const std::vector<int64_t> by_length = found_by(30);
   EXPECT_EQ(std::ranges::count(by_length, 64), 20);
   for (size_t i = 9; i < by_length.size(); i += 16) EXPECT_EQ(by_length[i], 64) << i;
-  // Where all take the same time, which ones these are is not known, but how many.
+  // Where all sections take the same time, it is not known which of them are long, but how many are.
   EXPECT_EQ(std::ranges::count(found_by(20), 64), 20);
 }
 
-// What was recorded outside of a window touches what the nearest of its kind inside does.
+// A section outside of a window touches the data that the nearest section of its kind inside touches.
 TEST(SectionFacts, TakeTheirSetsFromTheNearestWindow) {
   const Trace trace = recorded(
       "0 x lock_acquire l a\n10 x accesses own\n10 x lock_release l\n20 x lock_acquire l a\n22 x accesses later\n"
@@ -163,8 +163,8 @@ TEST(SectionFacts, TakeTheirSetsFromTheNearestWindow) {
   EXPECT_EQ(facts.sets.gap_of(facts.sets.of_section[4]), SetGap::outside_window);
 }
 
-// Ten sections of 8 ns in windows and ten of 2 ns outside of them: those would take a quarter. Elsewhere nothing is
-// known of how long they would take.
+// Ten sections of 8 ns in windows and ten of 2 ns outside of them: the first ten would take a quarter if not observed.
+// Elsewhere nothing is known of the time that they would take.
 TEST(SectionFacts, AreScaledToWhatTheirLikeTakesOutsideOfWindows) {
   std::string events;
   for (int i = 0; i < 10; ++i) {

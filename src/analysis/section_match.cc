@@ -32,8 +32,8 @@ size_t in_proportion(size_t i, size_t n, size_t m) {
   return i * m / n;
 }
 
-// For each member of `to` the one of `from` with the same name; of several, in their orders. `order` lists the members
-// of each in the order that counts. kNoSection: the name is not in `from`.
+// For each member of `to`, the one of `from` with the same name; several with one name correspond in their orders.
+// `order` lists the members of each in the order that counts. kNoSection: the name is not in `from`.
 std::vector<uint32_t> correspond(const Names& to, const std::vector<uint32_t>& to_order, const Names& from,
                                  const std::vector<uint32_t>& from_order) {
   std::unordered_map<std::string_view, std::pair<std::vector<uint32_t>, std::vector<uint32_t>>> of_name;
@@ -195,9 +195,9 @@ class Matcher {
     return {of_code.begin(), of_code.end()};
   }
 
-  // `group`: all sections of one place. The observed ones are taken in blocks, and each block's counterparts in the order
-  // of their lengths: code that finds what it looks for and code that does not differ in that. So each observed section
-  // stands for as many as the others of its block.
+  // `group`: all sections of one place. The observed ones are taken in blocks, and matched within a block in the order
+  // of lengths: the same code takes another time when it finds what it looks for than when it does not. So each
+  // observed section stands for as many as the others of its block.
   void match(std::span<const Placed> group, std::vector<uint32_t>& found) {
     const Place place = group.front().place;
     const std::span<const Placed> observed = observed_at(place);

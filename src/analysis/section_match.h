@@ -1,11 +1,12 @@
-// Which critical section of a recording shows what another section touched: one of the same lock, asked for by the same
-// code, of the same thread where there is one; and both end in a wait at a condition, or neither does.
+// Finds a critical section's counterpart: the section of another recording that shows what it touched. Both have the
+// same lock, the same code asks for them, and if possible they are of the same thread. Both end in a wait at a
+// condition, or neither does.
 //
 // Threads of two recordings correspond by what they run and by their order; locks by name or by the code that takes
-// them most, and by the order of their first use. The i-th section of n is near the (i * m / n)-th of m, within one
-// recording to the nearest in time. Of those near sixteen observed sections that follow each other, the longer ones
-// correspond to the longer ones, and to each as many: the same code differs in length when it finds what it looks for
-// and when it does not.
+// them most, and by the order of their first use. The i-th section of n is near the (i * m / n)-th of m; within one
+// recording, it is near the observed one nearest in time. Sections near the same sixteen consecutive observed ones are
+// matched by length: the longer to the longer, and as many to each. The reason: the same code takes another time when
+// it finds what it looks for than when it does not.
 //
 // Pure function; a sort of the sections of each recording.
 #pragma once

@@ -22,7 +22,7 @@ using model::Trace;
 constexpr size_t kSourcesMax = 256;
 // The longest times in which all workers of a pool wait are looked at closely.
 constexpr size_t kSuspectsMax = 64;
-// No worker left, or one, or no more than this part of them: near.
+// Near starvation: no worker is left, or one, or at most one in so many.
 constexpr uint32_t kNearShare = 4;
 
 // When some of several tasks stood in a queue: from the first hand-out to the last start.
@@ -40,8 +40,8 @@ bool is_queued_at(const Trace& trace, const TaskRow& task, int64_t time_ns) {
 }
 
 // Which threads can go on at one instant, and which tasks can then be complete: the least fixed point of "a thread goes
-// on that sleeps for nothing, or for what completes; a task completes whose thread goes on, or whose pool has a worker
-// that goes on, or gets one more".
+// on if it sleeps for nothing, or for a task that completes; a task completes if its thread goes on, or if its pool has
+// a worker that goes on, or gets one more".
 class Instant {
  public:
   Instant(const Trace& trace, const std::vector<model::ThreadUse>& uses, const std::vector<uint32_t>& sizes,
@@ -258,8 +258,8 @@ class Detector {
     }
   }
 
-  // When tasks that the sleep waits for stood in the queues of pools that wait for each other; none: it waits for none
-  // of theirs.
+  // When tasks that the sleep waits for stood in the queues of pools that wait for each other; none: it waits for no
+  // task of these pools.
   std::optional<Queued> queued_of(const ResultSleep& sleep, const std::vector<bool>& in_circle) const {
     std::optional<Queued> queued;
     for (const TaskId source : runnable_sources(trace_, sleep.task, kSourcesMax)) {
@@ -274,7 +274,7 @@ class Detector {
     return queued;
   }
 
-  // Just before it ends it has become what it is to be: nothing that is stuck comes free by itself.
+  // Just before the suspect ends, the starvation is complete: nothing that is stuck comes free by itself.
   void look_at(const Suspect& suspect) {
     const int64_t last_ns = suspect.end_ns - 1;
     const Instant instant(trace_, uses_, sizes_, sleeps_, last_ns);
@@ -318,7 +318,7 @@ class Detector {
     std::ranges::stable_sort(starvation.waits, std::greater<>(), &StarvedWait::workers);
   }
 
-  // The pools that starve together have a suspect each.
+  // Pools that starve together have a suspect each: one starvation may come again.
   void add(Starvation starvation) {
     for (Starvation& known : result_.starved) {
       if (known.pools != starvation.pools) continue;

@@ -41,7 +41,7 @@ struct Starvation {
   int64_t begin_ns = 0, end_ns = 0;
   StarvationEnd end = StarvationEnd::nothing;
   std::vector<StarvedWait> waits;  // most workers first
-  uint64_t times = 1;              // of these pools; the times are those of the longest
+  uint64_t times = 1;              // how often these pools starved; all else is of the longest time
 };
 
 // A risk: many of a pool's workers waited at once, some of them for tasks in its queue (or in the queue of a pool that

@@ -199,7 +199,7 @@ TEST(Starvation, FuturesOfSeveralTasks) {
   EXPECT_THAT(starvations(parsed(text + std::string(kKilled))).starved, IsEmpty()) << "t0 runs";
 }
 
-// One that has come free, but has not woken up yet, is none.
+// A thread whose result is there, but that has not woken up yet, does not wait.
 TEST(Starvation, AResultThatIsThereIsWaitedForNoLonger) {
   const Starvations found = starvations(parsed(R"(
 method page shop.Page.make Page.java:1

@@ -88,7 +88,7 @@ model::PoolId pool_served(const Trace& trace, const TaskRow& worker) {
   return {};
 }
 
-// A pool starts its workers by the way, wherever a task is handed to it: they are told apart by pools alone.
+// A pool starts its workers wherever a task happens to be handed to it. So only their pools distinguish workers.
 uint64_t key_of_worker(const TaskRow& worker, model::PoolId pool) {
   return uint64_t{worker.body.value} << 32 | pool.value;
 }

@@ -163,8 +163,8 @@ TEST(ThreadUsage, DaemonsCountWhileTheyDealWithTasks) {
   EXPECT_DOUBLE_EQ(usage.aggregates.active.mean, 0.2 + 0.75);
 }
 
-// A thread that somebody joins is a task: all of its run counts, and so does that of the program's own that nobody
-// joins. A daemon that meets no task does not.
+// A thread that another one joins is a task: all of its run counts. So does the run of the program's own threads that
+// none joins. A daemon that meets no task does not.
 TEST(ThreadUsage, TheProgramsOwnThreadsCountAndBystandersDoNot) {
   const Trace trace = parsed_with_rows(R"(
 thread joined
@@ -198,9 +198,8 @@ thread bystander daemon
   EXPECT_DOUBLE_EQ(usage.aggregates.total.mean, 0.5 + 0.5 + 0.7);
 }
 
-// The same work, as a task that runs where it was to be spawned (so an estimate has it) and as a call (so the changed
-// program does), alone or beside a thread that has tasks. The thread in which a virtual machine ends is not the
-// program's.
+// The same work, as a task that runs where it was to be spawned (as in an estimate) and as a call (as in the changed
+// program), alone or beside a thread that has tasks. The thread in which a virtual machine ends is not the program's.
 TEST(ThreadUsage, WorkCountsAlikeAsTaskAndAsCall) {
   const std::string alone = R"(
 thread cleaner daemon
@@ -239,7 +238,7 @@ thread other
   }
 }
 
-// Shutdown hooks begin when the program is over: neither they nor who starts and joins them are its threads.
+// Shutdown hooks begin when the program is over: neither they nor the threads that start and join them are its threads.
 TEST(ThreadUsage, ShutdownHooksAreNotTheProgramsThreads) {
   const ThreadUsage usage = thread_usage(parsed_with_rows(R"(
 thread last "DestroyJavaVM"

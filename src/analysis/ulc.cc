@@ -69,7 +69,7 @@ class UlcProfiler {
     for (int64_t* sum_ns : {&site.cost_ns, &code.cost_ns, &profile_.cost_ns}) *sum_ns += cost_ns;
   }
 
-  // Of the second section, while the first one had the lock and until the second had it.
+  // How long the second section waited, while the first one held the lock and then until the second acquired it.
   int64_t waited_ns(const graph::SectionPair& pair) const {
     const CriticalSection& first = facts_.sections[pair.first];
     const CriticalSection& second = facts_.sections[pair.second];

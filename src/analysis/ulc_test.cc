@@ -85,7 +85,7 @@ TEST(Ulc, AConflictAndAnUnknownPairCostNothing) {
   EXPECT_EQ(profile_of("58 x accesses none\n", "").pairs[PairKind::null_lock], 1u);
 }
 
-// The outer section is the union over its segments, the inner one has its own alone.
+// The set of the outer section is the union over its segments; the inner section has only its own.
 TEST(Ulc, NestedSectionsHaveWhatHappenedInsideThem) {
   const Trace trace = parsed(std::string(kHead) +
                              "0 x lock_acquire l a\n5 x accesses reads\n5 x lock_acquire k a\n8 x accesses adds\n"
@@ -104,7 +104,7 @@ TEST(Ulc, NestedSectionsHaveWhatHappenedInsideThem) {
   EXPECT_EQ(facts.sets.of_section[1], head(1)[0].set);
 }
 
-// In the one section of x a segment is missing; that of y waits within its section, where nothing has to be observed.
+// The section of x lacks the set of a segment; y waits within its section, where nothing has to be observed.
 TEST(Ulc, ASegmentWithoutASetMakesTheSectionUnknown) {
   const Trace trace = parsed(std::string(kHead) +
                              "0 x lock_acquire l a\n5 x accesses reads\n5 x lock_acquire k a\n8 x lock_release k\n"

@@ -26,7 +26,7 @@ bool ends_wait(EventKind kind) {
          kind == EventKind::lock_acquired_shared || kind == EventKind::sync_woken;
 }
 
-// The thread's waits that events tell of, outermost ones, in time; one without an end lasts for the rest.
+// The thread's outermost waits that events report, in order of time; a wait without an end lasts for the rest.
 std::vector<std::pair<int64_t, int64_t>> seen_waits(const model::Trace& trace, model::EventRange range) {
   std::vector<std::pair<int64_t, int64_t>> waits;
   int depth = 0;

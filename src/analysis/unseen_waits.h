@@ -1,6 +1,6 @@
-// Time in which, as the kernel reported, threads of a native program were blocked, and for which no event gives the
-// reason: locks, channels, sleeps, input and output by system call instructions of the program's own (Go, libgomp), the
-// C library's internal locks, pages read from disk. Pure; linear in events and switches.
+// Time in which threads of a native program were blocked, as the kernel reported, although no event gives the reason.
+// Such reasons are: system call instructions of the program's own (Go, libgomp) for locks, channels, sleeps, input and
+// output; the C library's internal locks; pages read from disk. Pure; linear in events and switches.
 #pragma once
 
 #include <cstdint>

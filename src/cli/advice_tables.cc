@@ -296,7 +296,7 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
   const whatif::Estimate& estimate = effect.estimate;
   const whatif::Figures& after = estimate.figures;
   auto ns = [](int64_t value) { return static_cast<double>(value); };
-  // Other kinds than tasks change besides: what is estimated is of the tasks alone.
+  // If other changes than those of tasks are made, too, the estimated figures are of the tasks alone.
   const std::string estimated = effect.partly_estimated ? "estimated, tasks alone" : "estimated";
   if (effect.over) {
     const advise::Gain& gain = effect.over->gain;

@@ -118,7 +118,7 @@ base::Status prepare_estimator(Prepared& made) {
   return {};
 }
 
-// The simulation and the estimates have nothing of each other: each is made on a thread of its own.
+// The simulation and the estimates share nothing: each is made on a thread of its own.
 base::Status prepare(const Options& options, Prepared& made) {
   base::Status status;
   const std::function<void()> parts[] = {
@@ -170,7 +170,7 @@ base::Result<std::vector<std::unique_ptr<Prepared>>> prepare_all(const Recording
   return all;
 }
 
-// What the length of the trace kept from being worked out.
+// The figures that were not worked out because the trace is long.
 std::string bounded_clauses(const AdviceDocument& document, const AdviceOptions& how) {
   const auto is_unsimulated = [](const advise::Advice& advice) {
     return advice.target() == whatif::Target::tasks && !advice.effect.simulated;
@@ -185,7 +185,7 @@ std::string bounded_clauses(const AdviceDocument& document, const AdviceOptions&
   return fmt::format("{}", fmt::join(clauses, "; "));
 }
 
-// Each recording's advice, and where there are several, that of the shown one by what all say.
+// Makes each recording's advice. If there are several, rewrites that of the shown one by what all of them show.
 base::Status advise_all(const Recordings& recordings, const std::vector<std::unique_ptr<Prepared>>& made,
                         const Options& options, Progress& progress, AdviceDocument& document) {
   const AdviceOptions how = advice_options(options, document, made[0]->engines().estimator, progress);

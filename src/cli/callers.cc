@@ -23,7 +23,7 @@ std::string frame_text(const Trace& trace, ContextId frame) {
   return row.line == 0 ? name : fmt::format("{}:{}", name, row.line);
 }
 
-// From the innermost frame on; `program` is where the program's own begin.
+// Frames, the innermost first; the program's own begin at `program`.
 struct Calls {
   std::vector<std::string> frames;
   size_t program = 0;
@@ -39,7 +39,7 @@ Calls calls_of(const Trace& trace, ContextId context) {
   return calls;
 }
 
-// By what the program called: the frames within its own, the outermost that differs.
+// Distinguishes rows by what the program called: of the frames inside of its own, the outermost that differs.
 void tell_called(std::span<const Calls> calls, const std::vector<size_t>& alike, std::vector<std::string>& apart) {
   size_t most = 0;
   for (const size_t i : alike) most = std::max(most, calls[i].program);
@@ -56,7 +56,7 @@ void tell_called(std::span<const Calls> calls, const std::vector<size_t>& alike,
   }
 }
 
-// By the first caller that is not everybody's, from the one at `depth` on; those that share it by further ones.
+// Distinguishes rows by the first caller, from `depth` on, that not all share; those that share it, by further callers.
 void tell_callers(std::span<const Calls> calls, const std::vector<size_t>& alike, size_t depth,
                   std::vector<std::string>& apart) {
   for (bool any = true; any; ++depth) {

@@ -12,9 +12,10 @@ namespace contrafact::cli {
 
 using Rows = std::vector<std::vector<table::Cell>>;
 
-// Where the places in `column` and the texts and places in the columns before it are equal, the places say from where
-// they were called: by the first callers that differ; if only the functions that the program called there differ, by
-// those. `contexts` has each row's; a row without one stays as it is, and so do rows of one context.
+// Rows are alike if their places in `column`, and the texts and places in the columns before it, are equal. The place
+// of each such row then also says where it was called from: by the first callers that differ; if only the functions
+// that the program called there differ, by these. `contexts`: one for each row. Rows of one context, or of none, stay
+// as they are.
 void name_callers(const model::Trace& trace, std::span<const model::ContextId> contexts, size_t column, Rows& rows);
 
 }  // namespace contrafact::cli

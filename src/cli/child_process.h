@@ -25,9 +25,9 @@ struct StartFailure {
   int error_number;  // of the system, e.g. ENOEXEC
 };
 
-// The signals that run_child() hands on, still blocked once the program has ended: a signal that comes then was for the
-// program, and must not end us before the program's recording is written. When this object ends, signals that came
-// meanwhile are discarded. Until then the kernel also keeps the ended program's name.
+// Keeps the signals that run_child() hands on blocked after the program has ended. A signal that comes then was meant
+// for the program, and must not end us before the program's recording is written. When this object ends, signals that
+// came meanwhile are discarded. Until then the kernel also keeps the ended program's name.
 class HeldSignals {
  public:
   HeldSignals() = default;
@@ -45,7 +45,7 @@ class HeldSignals {
 // `environment` entries (NAME=value) replace or add to our own. Blocks until the program has ended. SIGINT, SIGTERM,
 // SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 that were sent to us alone are forwarded; those of the terminal reach the
 // program anyway, as a member of the foreground group. With `held` they stay blocked when it returns the program's end.
-// REQUIRES: no other threads, but such as block all signals.
+// REQUIRES: no other threads, except those that block all signals.
 base::Result<ChildEnd> run_child(const std::string& file, const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& environment, StartFailure* start_failure,
                                  HeldSignals* held = nullptr);

@@ -26,7 +26,7 @@ std::string_view variable_in(std::string_view entry) {
   return entry.substr(0, entry.find('='));
 }
 
-// Each change in the place of what it changes, new ones at the end.
+// Our environment, each change in the place of what it changes, new variables at the end.
 std::vector<std::string> merged_environment(const std::vector<std::string>& changes) {
   std::vector<std::string> merged;
   std::vector<bool> is_made(changes.size());

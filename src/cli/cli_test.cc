@@ -328,7 +328,7 @@ TEST(TraceInput, QuietKeepsNotesToItself) {
   EXPECT_EQ(quiet.out, answer_to({"metrics", lossy.c_str()}).out);
 }
 
-// A recording as a program leaves it that ends at once: `finished` or not, with these facts, and an event or none.
+// A recording as left by a program that ends at once: `finished` or not, with these facts, and an event or none.
 std::string recording(Folder& folder, std::initializer_list<const char*> facts, bool finished, bool has_event = false) {
   const std::string path = folder.path("run.cft");
   std::unique_ptr<format::Writer> writer = *format::Writer::create(*format::open_file_sink(path));
@@ -346,7 +346,8 @@ std::string recording(Folder& folder, std::initializer_list<const char*> facts, 
   return path;
 }
 
-// What was not counted while it was written, as where the recorder was killed, is counted in the events.
+// Figures that were not counted while the recording was written, as when the recorder was killed, are counted in the
+// events.
 TEST(RecordSummary, CountsLocksThatWereTaken) {
   for (const bool finished : {true, false}) {
     Folder folder;

@@ -126,7 +126,7 @@ std::string legend(const std::vector<Compared>& runs) {
   return out;
 }
 
-// How far the simulation is from the recorded run where nothing is changed, in a run that it made.
+// For a simulated run: how far the simulation of the unchanged run is from the recorded run.
 std::optional<double> baseline_error(const model::Trace& trace) {
   const std::string_view text = trace.fact(whatif::kBaselineErrorFact);
   double error = 0;
@@ -201,7 +201,8 @@ Compared measured(const std::string& path, model::Trace trace, const Options& op
   return run;
 }
 
-// The run of `base` with the specs made; none after the error has been printed, with the status to end with in `failed`.
+// The run of `base` with the specs' improvements made. None: the error has been printed, and `failed` is the status to
+// end with.
 std::optional<model::Trace> changed(const Compared& base, const Options& options, const Session& session, int& failed) {
   const auto impossible = [&](const base::Error& error) {
     failed = fail(kExitImpossible, fmt::format("{}: {}", base.path, error.message));

@@ -14,7 +14,7 @@ std::string fish_completion(const CommandTree& tree);
 // The kinds of words that complete a value.
 enum class ValueKind { none, file, folder, command, words };
 ValueKind value_kind(const OptionFacts& option);
-// All, with a space between each two.
+// The names of all commands, separated by spaces.
 std::string command_names(const CommandTree& tree);
 
 }  // namespace contrafact::cli

@@ -64,7 +64,8 @@ int run(const Options& options, const Session& session) {
     tell_written(session, options.output);
     return kExitOk;
   }
-  // All but tables have the program's command and paths, as the recording itself, which others may not read either.
+  // All outputs but tables contain the program's command and paths, like the recording itself, which other users may
+  // not read either.
   constexpr mode_t kReadable = 0666, kPrivate = 0600;
   OutputStream out(options.output, options.format == "csv" ? kReadable : kPrivate);
   const base::TextSink sink = out.sink();

@@ -42,7 +42,7 @@ struct Facts {
 
 using EventCounts = std::array<int64_t, format::kEventKinds>;
 
-// By kind; those that the kernel and the virtual machine told of, which the model keeps apart, included.
+// By kind, including the events that the kernel and the virtual machine reported, which the model keeps apart.
 EventCounts count_events(const model::Trace& trace) {
   EventCounts counts{};
   for (model::EventKind kind : trace.kind) ++counts[static_cast<size_t>(kind)];
@@ -65,7 +65,7 @@ int64_t total(const EventCounts& counts) {
 constexpr std::string_view kSegments = "sets.segments.";
 constexpr std::string_view kIncomplete = "sets.segments.incomplete";
 
-// Facts that count segments by why their sets are incomplete: the count of all has them behind it.
+// Facts that count segments by the reason why their sets are incomplete: they are shown behind the count of all.
 bool is_part_of_incomplete(std::string_view key) {
   return key.starts_with(kSegments) && key != kIncomplete && key != "sets.segments.complete";
 }

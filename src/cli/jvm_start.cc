@@ -69,8 +69,8 @@ bool has_java(std::string_view text) {
   return false;
 }
 
-// Names that start scripts give the launcher, where the script itself does not say what they hold: another one does,
-// that it reads.
+// Names of start scripts' variables for the launcher, which count where the script does not set the variable: another
+// one that it reads does.
 bool is_launchers_name(std::string name) {
   static constexpr std::array<std::string_view, 12> kNames = {"java",      "javacmd",  "java_cmd", "_javacmd",
                                                               "_java",     "_runjava", "runjava",  "java_bin",

@@ -1,8 +1,8 @@
 // Whether a command that is no Java launcher itself starts a JVM, as far as can be found out without starting it: by
 // its words (`timeout 5 java -jar x.jar`, `sh -c "exec java ..."`), or by the commands of a start script. A script is
 // read as a shell would read it, up to a point: comments, here-documents and text that is only printed or compared do
-// not count; variables are followed to what the script assigns to them, and other scripts beside it to what they run.
-// Programs of command substitutions are no clue.
+// not count. Variables are followed to the values that the script assigns to them, and other scripts beside it to the
+// programs that they run. Command substitutions do not count.
 //
 // Thread safety: pure functions that read files.
 #pragma once

@@ -132,7 +132,7 @@ base::Status print_json(const Options& options, const model::Trace& trace, const
   return to.finish();
 }
 
-// What the tables leave out, where it was waited for: no wait is passed over in silence.
+// The objects that the tables leave out although threads waited for them: no wait is passed over in silence.
 std::string left_out_text(const analysis::LockProfile& profile) {
   if (profile.left_out_wait_ns == 0) return "";
   return fmt::format(

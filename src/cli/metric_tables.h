@@ -27,7 +27,8 @@ table::Table task_classes_table(const model::Trace& trace, const std::vector<ana
 void usage_series_csv(const analysis::ThreadUsage& usage, const base::TextSink& sink);
 
 // The position in the source that a context ends at: the line being executed in its innermost frame of the program's
-// own code, with the library that is called there. Where it has none, of a library's or the JDK's code, and says so.
+// own code, with the library that is called there. Without such a frame, it is in a library's or the JDK's code, and
+// says so.
 table::Cell location_of(const model::Trace& trace, model::ContextId context);
 table::Cell location_of(const model::Trace& trace, model::MethodId method);
 

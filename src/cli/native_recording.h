@@ -1,5 +1,5 @@
-// Runs a native program under the recorder: this process writes the traces of it and of the processes that it starts,
-// out of memory shared with them.
+// Runs a native program under the recorder. This process writes the traces of the program and of the processes that it
+// starts, from memory shared with them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct NativeRun {
   std::string agent_options;  // the agent's options, without the address to report to; a part of its variable
   std::string recording;      // the trace; of another process: with ".PID" behind it
   uint64_t memory_bytes = 0;  // 0: the default
-  bool children = false;      // are recorded, too
+  bool children = false;      // processes that it starts are recorded, too
   bool kernel_clock = false;
   bool command_arguments = true;  // written into the trace
 };

@@ -7,8 +7,8 @@
 
 namespace contrafact::cli {
 
-// The known word that is least far from `word`, in letters put in, left out, replaced or swapped with the next. Empty
-// if none is as near as a slip of the pen: a third of its letters, and one at least.
+// The known word that is nearest to `word`, by the number of letters put in, left out, replaced or swapped with the
+// next. Empty if none is as near as a slip of the pen: a third of its letters, and at least one.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
 
 // "; did you mean 'advise'?", or nothing.

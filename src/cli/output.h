@@ -50,7 +50,7 @@ class OutputStream {
   base::Status status_;
 };
 
-// Makes a folder if it is not there. Its parent must be: one that is not is a slip of the pen.
+// Makes a folder if it is not there. Its parent must exist: a missing parent is taken for a slip of the pen.
 base::Status make_folder(const std::string& folder);
 
 // "contrafact: wrote 2 specs into FOLDER: NAME, NAME", or that none was written and `why_none`; nothing with --quiet.

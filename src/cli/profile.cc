@@ -49,7 +49,7 @@ struct Preparation {
   std::string file;        // what to execute
   std::optional<Jdk> jdk;  // none: not a Java launcher
   LaunchPlan plan;
-  std::string status;  // where the agent tells how the run went
+  std::string status;  // where the agent reports how the run went
 };
 
 base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const std::optional<Jdk>& jdk) {
@@ -69,7 +69,7 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   return plan_other(session.program, *installation, agent, before == nullptr ? "" : before);
 }
 
-// What can be known of the options without the program. 0, or the status to end with after one line has been printed.
+// Checks that need only the options, and not the program. 0, or the status to end with after one line has been printed.
 int check(const Options& options) {
   if (base::Status good = online::check(options.processing); !good) return fail(kExitUsage, good.error().message);
   if (base::Status good = check_trace_config("", options.include, options.exclude); !good) {

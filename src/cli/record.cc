@@ -33,7 +33,8 @@ constexpr uint64_t kBufferBytesMin = 1 << 20;  // a few threads' worth of the la
 
 constexpr size_t kFilesNamedMax = 5;  // of further processes, in one line
 
-// A program that goes on as another one sooner is a wrapper (env, nice, a start script): nobody misses its recording.
+// A program that becomes another one (exec) sooner than this is a wrapper (env, nice, a start script): nobody misses
+// its recording.
 constexpr int64_t kDiscardedSaidNs = 100'000'000;
 
 namespace fs = std::filesystem;
@@ -63,7 +64,7 @@ struct Preparation {
   std::string file;        // what to execute
   std::optional<Jdk> jdk;  // none: not a Java launcher
   bool native = false;     // by the native agent, else by the JVM's
-  std::string why_jvm;     // taken for one that starts a JVM: what told
+  std::string why_jvm;     // why the program is taken for one that starts a JVM
   LaunchPlan plan;
   std::string recording;    // where the agent writes
   bool cannot_run = false;  // the kernel would refuse the file
@@ -79,8 +80,8 @@ int status_of_own_failure(const base::Error& error, int status = kExitRecordFail
   return fail(status, error.message);
 }
 
-// Which agent: a JVM's where a JVM is started, as far as can be told without starting anything; `--jvm` and `--native`
-// say.
+// Which agent: a JVM's if a JVM is started, as far as can be found out without starting anything; `--jvm` and
+// `--native` decide.
 base::Result<bool> is_native(const Options& options, const Session& session, Preparation& preparation) {
   if (options.jvm || (preparation.jdk && !options.native)) return false;
   base::Result<ProgramFile> file = inspect_program(preparation.file);
@@ -123,7 +124,7 @@ int64_t duration_ns(std::string_view text) {
   return unit == "s" ? number * 1'000'000'000 : 0;
 }
 
-// How long what critical sections touch is gathered in each period, so that a program whose threads do nothing else
+// The window of each period in which critical sections are observed, so that a program whose threads do nothing else
 // takes `slowdown` times as long, however slow they are meanwhile.
 std::string windows_for(double slowdown) {
   constexpr int64_t kPeriodNs = 37'000'000;  // of no usual timer: what a program does every 10 or 20 ms is seen as well
@@ -223,7 +224,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   return 0;
 }
 
-// One line, if more than one process was recorded. The pattern finds what it does not name.
+// One line, if more than one process was recorded. The pattern matches the files that the line does not name.
 void tell_of_further(const std::vector<std::string>& files, const std::string& pattern, bool native) {
   if (files.empty()) return;
   std::string names;

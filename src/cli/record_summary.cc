@@ -15,7 +15,7 @@ namespace contrafact::cli {
 namespace {
 
 // Counts without building the trace in memory: a recording may be larger than this machine's memory allows to analyse.
-// Of a whole recording the outlines do: what else is to be counted was counted while it was written.
+// For a whole recording, the outlines are enough: everything else was counted while it was written.
 class Counter : public format::Visitor {
  public:
   void on_threads(format::ThreadId, std::span<const format::ThreadRow> rows) override { threads += rows.size(); }
@@ -77,7 +77,7 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   Counter counter;
   format::ReadLoss loss = reader->read_outlines(counter);
   counter.locks_taken -= std::min(counter.waits_given_up, counter.locks_taken);
-  if (loss.cut_off) {  // nobody has said how many waits were given up, and what was dropped
+  if (loss.cut_off) {  // how many waits were given up, and what was dropped, is not recorded
     counter = {};
     loss = reader->read(counter);
   }

@@ -1,6 +1,6 @@
 // The files of one recording while it is made. The first process' is OUTPUT.recording, that of every further one
-// OUTPUT.recording.PID: a JVM finds the first taken (format::FileSinkOptions), of native processes all are written
-// here (recorder/collector.h). Not thread-safe.
+// OUTPUT.recording.PID: a further JVM finds the first name taken (format::FileSinkOptions); those of native processes
+// are all written here (recorder/collector.h). Not thread-safe.
 #pragma once
 
 #include <string>

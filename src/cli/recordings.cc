@@ -65,7 +65,7 @@ std::string given_twice(std::vector<std::string> files) {
   return twice == files.end() ? "" : fmt::format("'{}' is given twice: each recording counts once", *twice);
 }
 
-// The one of median length, of an even number the shorter one in the middle.
+// The recording of median length; of an even number, the shorter of the two in the middle.
 size_t median_of(const std::vector<Recording>& all) {
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -116,8 +116,8 @@ std::string sources_text(const Recordings& recordings, const analysis::SectionFa
   return text + "\n";
 }
 
-// Places that much of the waiting is at, and of whose sections few were observed, each right behind another one. What is
-// not known for another reason than windows, longer recording does not mend.
+// Places where much of the waiting is, and of whose sections few were observed right behind another observed one. Only
+// windows count as the reason: where another one hides sections, a longer recording does not help.
 std::string little_observed_text(const analysis::SectionFacts& facts) {
   constexpr uint64_t kEnough = 200;
   constexpr int64_t kSharesOfWaits = 20;

@@ -46,13 +46,14 @@ void add_recording_arguments(OptionList& list, RecordingPaths& paths);
 // For one that takes any number without sets, and one with.
 void add_recordings_arguments(OptionList& list, RecordingPaths& paths);
 
-// Of one of the recordings, whose `facts` must outlive it.
+// The sections of one of the recordings, whose `facts` must outlive the result.
 analysis::SectionFacts section_facts(const Recordings& recordings, const model::Facts& facts);
 
 // Which times count, how recording the sets changed them, and where too little was observed: lines; empty if no sets
 // were recorded.
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts);
-// Below this share, other programs' use of the cores disturbs no more than repetitions differ anyway.
+// Other programs' use of the cores is reported from this share on: less disturbs a run no more than repeated runs
+// differ anyway.
 inline constexpr double kForeignShareTold = 0.05;
 // A line that warns of it; empty below that share, and where the recording does not show it.
 std::string foreign_text(const model::Trace& trace);

@@ -84,14 +84,14 @@ void add_new(const std::vector<std::string>& notes, std::vector<std::string>& to
     if (std::ranges::find(to, note) == to.end()) to.push_back(note);
 }
 
-// By one rule: as recorded and changed, with the same hand-overs in either. Adds to the outcome.
+// Simulates pairs of runs by one rule: as recorded and changed, with the same hand-overs. Adds to the outcome.
 base::Status simulate_pairs(const model::Trace& trace, const whatif::Simulator& simulator,
                             const whatif::Variant& variant, whatif::LockRule rule, const Options& options,
                             std::string method, Outcome& outcome) {
   MethodRuns runs{.method = std::move(method), .origin = "simulated"};
   const advise::WaitingRun recorded = advise::recorded_run(trace, simulator.sections());
   std::vector<double> missed;
-  // Seed 0 has the typical latencies, the others those that the recording had.
+  // Seed 0 has typical hand-overs, the other seeds draw them from the recording.
   for (uint32_t seed = 1; seed <= options.runs; ++seed) {
     const whatif::SimulateOptions simulate{.cores = options.cores, .lock_rule = rule, .seed = seed};
     const auto one = [&](const whatif::Variant& made) -> base::Result<advise::WaitingRun> {
@@ -426,7 +426,8 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
   return table::json_text(document);
 }
 
-// What is replayed where nobody says it: also the order that conflicts need, if a recording tells what conflicts.
+// Chooses the orders to replay if none is given: also the order that conflicts need, if a recording shows what
+// conflicts.
 void choose_orders(Options& options, const Recordings& recordings) {
   if (options.orders_given.given() || options.edits.any() || !recordings.has_sets()) return;
   options.orders.emplace_back("conflicts");

@@ -29,7 +29,7 @@ struct ConflictReplays {
   replay::TurnCounts recorded, needed;
   uint64_t unknown = 0;  // sections whose sets are not known completely
   std::vector<ConflictSite> sites;
-  MethodRuns retimed;  // the same, computed
+  MethodRuns retimed;  // the same two runs, computed instead of replayed
 };
 
 // Errors: a fact that neither recording contains.

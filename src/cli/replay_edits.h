@@ -17,7 +17,7 @@ struct ReplayEdits {
   bool any() const { return !rules.empty() || !specs.empty(); }
 };
 
-// Of --edit alone.
+// The variant that the rules of --edit alone make.
 base::Result<whatif::Variant> variant_of_rules(const std::vector<std::string>& texts, const model::Trace& trace,
                                                const whatif::Simulator& simulator);
 
@@ -25,9 +25,9 @@ base::Result<whatif::Variant> variant_of_rules(const std::vector<std::string>& t
 base::Result<whatif::Variant> variant_for(const ReplayEdits& edits, const Recordings& recordings,
                                           const whatif::Simulator& simulator);
 
-// The part of the threads' time that was spent on recording: measured as far as sets were recorded in windows, and
-// estimated for the probes from their cost on a machine of the kind that they were measured on. None where it is not
-// known: every section or every access was observed, and the cost of that depends on the code.
+// The part of the threads' time that was spent on recording. For sets recorded in windows it is measured. For the
+// probes it is estimated, from their cost on the kind of machine that they were measured on. None if every section or
+// every access was observed: the cost of that depends on the code.
 std::optional<double> recorder_share(const Recordings& recordings, int64_t recorded_ns);
 
 }  // namespace contrafact::cli

@@ -26,7 +26,7 @@ double spread_of(const std::vector<int64_t>& values) {
 // A model that is further off the recorded run is not to be trusted with a gain either.
 constexpr double kErrorMax = 0.05;
 
-// What the unchanged run is wrong by, the gain may be wrong by as well; and half of what repetitions differ by.
+// `error`: the gain may be wrong by the error of the unchanged run, and by half of the difference of repetitions.
 std::string verdict_of(double gain, double error) {
   constexpr double kNothing = 0.0005;
   if (std::fabs(gain) < kNothing) return "no gain";

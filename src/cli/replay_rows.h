@@ -31,7 +31,7 @@ struct MethodRow {
   std::optional<int64_t> after_ns;
   double error = 0;   // of the unchanged run, against the recorded one
   double missed = 0;  // as MethodRuns's
-  double spread = 0;  // of the unchanged runs: longest less shortest, of the median
+  double spread = 0;  // of the unchanged runs: longest minus shortest, as a share of the median
   std::optional<double> gain;
   std::string verdict;
 };

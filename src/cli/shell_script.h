@@ -16,7 +16,7 @@ struct ShellCommand {
 };
 
 struct ShellScript {
-  std::vector<ShellCommand> commands;  // without assignments alone
+  std::vector<ShellCommand> commands;  // without those that only assign
   std::multimap<std::string, std::string> assigned;
   std::set<std::string> functions;
 };

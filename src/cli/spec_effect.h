@@ -31,7 +31,7 @@ struct SpecEffectOptions {
   bool trace = false;     // make the changed run's trace
 };
 
-// Only a simulation knows other changes than those of tasks.
+// Whether any changes something other than tasks, which only a simulation knows.
 bool needs_simulation(const std::vector<whatif::Improvement>& improvements);
 
 // The engines of one recording: an estimator where it has tasks, the facts of sections where they are known.

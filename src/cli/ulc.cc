@@ -49,7 +49,7 @@ struct Document {
   SectionsPriced priced() const { return {advices, baseline}; }
 };
 
-// Why no recording tells what locks are needed; empty if one does.
+// Why no recording shows which locks are needed; empty if one does.
 std::string unsuitable(const Recordings& recordings) {
   return recordings.observed ? "" : advise::no_sets_reason(recordings.trace);
 }
@@ -61,7 +61,7 @@ std::string empty_reason(const Recordings& recordings, const analysis::UlcProfil
   return profile.pairs.all() == 0 ? "no lock was held by one thread after another" : "";
 }
 
-// Of a run that is only partly in the file: what is not counted. How much that is, the notes on the trace say.
+// What is not counted of a run that is only partly in the file. The notes on the trace say how much that is.
 std::string missing_text(const model::Loss& loss) {
   if (loss.cut_off) return "the file ends early: the sections after its end are not counted, nobody knows how many\n";
   if (loss.blocks_damaged == 0 && loss.events_dropped == 0) return "";
@@ -142,7 +142,7 @@ void cut(table::Table& table, size_t top, std::string_view what) {
   }
 }
 
-// Of a lock that threads waited for, and for which nothing is proposed that helps: why it is not split.
+// Whether a reader would ask why the lock is not split: threads waited for it, and nothing proposed for it helps.
 bool is_asked(const Document& document, const improve::Ineligible& refused) {
   constexpr int64_t kWaitsMin = 100;  // a hundredth of the run
   if (refused.optimisation != improve::kinds::split_lock || !document.options.apply.empty()) return false;

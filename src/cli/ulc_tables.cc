@@ -104,7 +104,7 @@ table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis
   return table;
 }
 
-// What exceeds the gain by conflicts: there locks keep the recorded order.
+// The part of the gain beyond the gain by conflicts, which leaves locks in the recorded order.
 std::string gain_beyond_conflicts(const Advice& advice) {
   const std::optional<double>& by_conflicts = advice.effect.sections->floor;
   if (!by_conflicts || !ends_simulated(advice.effect)) return "";

@@ -28,7 +28,7 @@ struct Candidate {
   // Of critical sections.
   std::vector<uint32_t> sites;       // of SectionFacts::sites, where the source changes, the most used first
   std::vector<model::LockId> locks;  // ascending
-  uint32_t parts = 0;                // split_lock: the number of parts, of the lock with most
+  uint32_t parts = 0;                // split_lock: the number of parts; of several locks, the most
   uint64_t taking_two = 0;           // split_lock: sections that take the locks of two parts
   uint64_t taking_all = 0;           // split_lock: sections that take the locks of all parts
   bool moves = false;                // split_lock: something moves between the parts
@@ -44,11 +44,12 @@ struct Candidate {
   // shorten_section: the end of the part that moves in front of most of these sections, and the begin of the part that
   // moves behind them. None: not known, or hardly anything moves there.
   std::optional<model::SectionSets::Cut> moves_until, moves_from;
-  model::ContextId blocks_at;  // shorten_section: where the longest of these block there; none: no block
-  // shorten_section: where the longest of these blocks in what moves in front and behind, if that is most of it.
+  model::ContextId blocks_at;  // shorten_section: where the longest block in the middle is; none: no block
+  // shorten_section: where the longest block is in the part that moves in front, and in that behind; none if blocks are
+  // not most of it.
   model::ContextId blocks_in_front, blocks_behind;
-  std::string guarded_at;      // where a lock is taken inside of them that guards what they share, too; empty: nowhere
-  bool is_guard_made = false;  // by a lock that the program seems to make itself (analysis/made_locks.h)
+  std::string guarded_at;      // where a lock is taken inside of them that also guards their data; empty: nowhere
+  bool is_guard_made = false;  // that lock is one that the program seems to make itself (analysis/made_locks.h)
   uint64_t of_sections = 0;    // all sections of these sites under these locks
   std::optional<uint64_t> observed;  // of these: observed themselves, here or in the recording with the sets
   uint64_t unknown = 0;              // of all sections of these locks: sets not complete

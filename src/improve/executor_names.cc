@@ -64,7 +64,8 @@ std::string ExecutorNames::argument(model::PoolId pool, model::ContextId place) 
   return number == 0 ? ", executor" : fmt::format(", executor{}", number + 1);
 }
 
-// A member or a variable is the only one that the pool fits into, not known to hold it. So it stands for one pool only.
+// A member or a variable is not known to refer to the pool: it is the only one that the pool fits into. So it stands
+// for one pool only.
 std::string ExecutorNames::name_of(model::PoolId pool, model::ContextId place) {
   if (!pool.valid()) return "";
   if (std::string name = static_field(pool); !name.empty()) return name;

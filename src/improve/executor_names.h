@@ -1,5 +1,5 @@
-// What a Java expression calls an executor: as the program's source does at that place, where the recording says how. Not
-// thread-safe. Private to this folder.
+// The name of an executor in a Java expression: the one in the program's source at that place, if the recording shows
+// it. Not thread-safe. Private to this folder.
 #pragma once
 
 #include <map>
@@ -16,9 +16,10 @@ class ExecutorNames {
   // For an expression within `user`, a class by its name with dots. The trace must outlive this.
   ExecutorNames(const model::Trace& trace, std::string_view user) : trace_(trace), user_(user) {}
 
-  // The last argument of supplyAsync for a task of `pool`, with its comma, in code at `place`: ", POOL" for a static field,
-  // ", pool" for a field of the class or for a variable that has a value there; nothing for the pool that is taken by
-  // default. Where nothing is known, or several would do, a placeholder: ", executor", ", executor2" for the next pool.
+  // The last argument of supplyAsync for a task of `pool`, with its comma, in code at `place`: ", POOL" for a static
+  // field, ", pool" for a field of the class or for a variable that has a value there; nothing for the pool that is
+  // taken by default. If no name is known, or several fit, a placeholder: ", executor", ", executor2" for the next
+  // pool.
   std::string argument(model::PoolId pool, model::ContextId place);
 
  private:

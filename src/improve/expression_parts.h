@@ -14,7 +14,7 @@ std::string simple_name(std::string_view class_name);
 // "Feed.load, Feed.java:41"; of a lambda its place alone.
 std::string body_text(const model::Trace& trace, model::TaskId task);
 
-// A lambda's body that compiles where its comment has not been replaced yet.
+// The body of a lambda: a comment to be replaced. It compiles even before that.
 std::string block(std::string_view comment);
 
 // How a task was handed out, by the classes of java.util.concurrent between the program's own code and its spawn.

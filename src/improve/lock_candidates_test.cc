@@ -23,7 +23,7 @@ using model::Trace;
 using testing::ElementsAre;
 
 // Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 1 us; between two segments
-// another lock is taken and given up at once. "SET,SET": parts of one segment, each of 1 us; "SET@NS": a part that
+// another lock is acquired and released at once. "SET,SET": parts of one segment, each of 1 us; "SET@NS": a part that
 // takes so long; "sleep": one that blocks; "SET!": one that blocks and touches the set. Behind a part "<SITE": it ends
 // before a call there; ">SITE": after it.
 struct Scene {
@@ -113,7 +113,7 @@ TEST(LockCandidates, WhatNoOtherThreadTouchesNeedsNoLock) {
   EXPECT_EQ(drop->unknown, 0u);
 }
 
-// Site a by x and b by y: nothing says that x alone will go on running a. Both may have locks of their own.
+// x runs site a, and y site b: nothing says that only x will go on running a. Both may have locks of their own.
 TEST(LockCandidates, WhatOnlyOneThreadRanGetsALockOfItsOwnNotNone) {
   const Scene scene({"x a w0", "y b w64", "y b w64", "y b w64"});
   EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
@@ -276,8 +276,8 @@ TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(1000));
 }
 
-// Neighbours meet at w0, rarely: the code of the other sections changes, too, and keeps what it writes. What writes nothing
-// at all does something else.
+// Neighbours meet at w0, rarely: the code of the other sections changes, too, and keeps its writes. A section that
+// writes nothing at all does something else.
 TEST(LockCandidates, SectionsThatTouchOnlyTheirOwnAreShortenedWithTheOthersOfTheirSite) {
   const Scene scene(
       {"x b none,w0,none", "y b none,w0,none", "x b none,w8,none", "y b none,w192,none", "x b none,none"});
@@ -310,8 +310,8 @@ TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(2000));  // w64 is no other thread's
 }
 
-// x and y look up entries of a table and count. What they look up is moved out, as long as nothing shows that entries
-// are written: an entry beside theirs, once; or by code that was not observed.
+// x and y look up entries of a table and count. The look-up moves out, unless something shows that entries are written:
+// one write to an entry beside theirs, or code that was not observed.
 TEST(LockCandidates, WhatIsReadMayBeWrittenByWhoWritesElsewhereEachTime) {
   const std::vector<std::string> looks{"x b r8,m0", "y b r64,m0", "x b r64,m0", "y b r8,m0", "x b none,m0"};
   const auto with = [&](const std::vector<std::string>& others) {
@@ -344,7 +344,7 @@ TEST(LockCandidates, WhoReadsWhatMayBeWrittenNeedsMoreThanAnAtomicWord) {
   }));
 }
 
-// The third section was not cut before the call that is behind what is shared: it moves out as much as the others.
+// The third section was not cut before the call behind the shared data: it moves out as much as the others.
 TEST(LockCandidates, WhereWhatMovesBeginsAndEndsIsSaid) {
   const Scene scene({"x b none>a,w0<c,none", "y b none>a,w0<c,none", "x b none>a,w0@2000", "y b none>a,w0<c,none"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
@@ -410,7 +410,7 @@ TEST(LockCandidates, DamagedTracesAreSurvived) {
   }
 }
 
-// x and y wait for something else between what others change: the lock can be given up meanwhile. What they compute
+// x and y wait for something else between what others change: the lock can be released meanwhile. What they compute
 // there may depend on what they read before.
 TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   const Scene scene({"x b w0,sleep,w0", "y b w0,sleep,w0", "x b w0", "y b w0,none,w0"});
@@ -420,13 +420,13 @@ TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(1000, 1000));
   EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(0, 0));
   EXPECT_EQ(scene.trace.frame_label(shorten->blocks_at), "work (w.cc:10)");
-  // Who only reads may share the lock instead.
+  // Sections that only read may share the lock instead.
   const Scene readers({"x b r0,sleep,r0", "y b r0,sleep,r0", "x a w0", "y a w0"});
   EXPECT_NE(readers.get(kinds::reader_writer_lock), nullptr);
   EXPECT_EQ(readers.get(kinds::shorten_section), nullptr);
 }
 
-// x and y wait inside of what others touch, and compute in the middle: nothing there needs no lock while it waits.
+// x and y block inside of the part that touches shared data. They only compute in the middle, so nothing moves out.
 TEST(LockCandidates, ABlockInWhatStaysIsNoReasonToMoveTheMiddle) {
   const Scene scene({"x b w0,none,w0!,none", "y b w0,none,w0!,none", "x b w0", "y b w0"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
@@ -447,7 +447,7 @@ TEST(LockCandidates, ABlockAtTheEndIsNotInTheMiddle) {
   EXPECT_THAT(lock_notes(scene.trace, *shorten), ElementsAre("behind its release goes what blocks at work (w.cc:10)"));
 }
 
-// A section that sleeps before it changes anything: no cut tells where the sleep ends, and behind what is changed hardly
+// A section that sleeps before it changes anything: no cut shows where the sleep ends. Behind the change hardly
 // anything moves, but the call that ends there is known.
 TEST(LockCandidates, WhatBlocksInFrontIsSaid) {
   const Scene scene({"x b sleep,w0<c,none@40", "y b sleep,w0<c,none@40", "x b w0", "y b w0"});
@@ -505,7 +505,8 @@ TEST(LockCandidates, LookersComputeBetweenTheLooks) {
   EXPECT_EQ(look->in_middle, 1u);
 }
 
-// Forty sections change their keys' words; one inserts, which all look at: two parts, if the table is divided, too.
+// Forty sections change their keys' words; one inserts into the table that all look at. Two parts, if the table is
+// divided, too.
 TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
   std::vector<std::string> sections{"x b r64,w64,w128"};
   for (int i = 0; i < 10; ++i)
@@ -523,7 +524,7 @@ TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
   EXPECT_EQ(Scene(sections).get(kinds::split_lock), nullptr);  // too many insert
 }
 
-// What the first section made at first use, all others only read: that keeps no work within the lock.
+// All others only read the data that the first section made at first use: such data keeps no work within the lock.
 TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeReadOutside) {
   std::vector<std::string> sections{"x b w64,w0"};
   for (int i = 0; i < 40; ++i) sections.emplace_back(i % 2 == 0 ? "y b r64,w0" : "x b r64,w0");
@@ -624,8 +625,8 @@ TEST(LockCandidates, NoLockIsNeededAroundLocksThatGuardTheSame) {
   EXPECT_THAT(notes[0], testing::HasSubstr("by the lock of get (lib.cc:20)"));
 }
 
-// Each of the readers walks further along a list than the one before, and writes what is its thread's own: as many
-// cells as places in the list, times sections. What is held for that is little, and nothing is left out.
+// Each of the readers walks further along a list than the one before, and writes data of its own thread: as many cells
+// as places in the list, times sections. They take little memory, and nothing is left out.
 TEST(LockCandidates, AreFoundHoweverManyPlacesTheSectionsTouch) {
   constexpr int kSections = 8400;  // 35 million cells in sum
   std::string text =

@@ -10,7 +10,7 @@ using graph::CellUse;
 
 constexpr uint32_t kObjectsMin = 4;
 constexpr uint64_t kRare = 20;   // one of so many
-constexpr size_t kTogether = 2;  // objects of a section; who touches more takes all locks
+constexpr size_t kTogether = 2;  // objects of a section; a section that touches more takes all locks
 // Guarded cells of all kinds of sections, and of all observed: 256 MiB.
 constexpr uint64_t kListedMax = uint64_t{1} << 26;
 
@@ -80,7 +80,8 @@ class ObjectFinder {
     return known->second;
   }
 
-  // Where most of what could be an object moves between others, what was not seen to move is taken to do so as well.
+  // If most cells that could be objects move between other objects, those that were not seen to move are taken to move
+  // as well.
   LockObjects find() {
     companion_.assign(cells_.size(), LockObjects::kNone);
     list_observed();
@@ -105,7 +106,7 @@ class ObjectFinder {
     return any;
   }
 
-  // Two thirds: who goes round in a ring touches each with the next one half of the time.
+  // Two thirds: a thread that goes round in a ring touches each with the next one half of the time.
   bool is_mostly_with(uint32_t cell, uint32_t other) const {
     if (cells_[other].written <= cells_[cell].written) return false;
     std::vector<uint32_t> both;
@@ -132,7 +133,7 @@ class ObjectFinder {
 
   bool is_structure(const Cell& cell) const { return cell.written * kRare <= cell.touched; }
 
-  // The most changed first: an object that its elements are in changes with each of them.
+  // The most changed cells first: an object that contains elements changes with each of them.
   std::vector<uint32_t> by_use(bool structure) const {
     std::vector<uint32_t> cells;
     for (uint32_t cell = 0; cell < cells_.size(); ++cell) {
@@ -176,8 +177,8 @@ class ObjectFinder {
     return is_root_[root] ? Companion{root, true} : root_with(cell);
   }
 
-  // The object that most of the sections which touch the cell touch as well, of several the nearest; none if these are
-  // not nearly all.
+  // The object that most sections that touch the cell touch as well; of several, the nearest. None if these sections
+  // are not nearly all.
   Companion root_with(uint32_t cell) {
     together_.resize(cells_.size());
     std::vector<uint32_t> met;
@@ -200,8 +201,8 @@ class ObjectFinder {
     return found;
   }
 
-  // Whether any two sections that were seen to touch the cell one after the other touch one object, from which follows
-  // nothing before there are some.
+  // Whether any two sections that were seen to touch the cell one after the other both touch one object. Without such
+  // sections nothing follows.
   bool moves(uint32_t cell) {
     if (roots_.size() < kObjectsMin) return false;
     uint32_t before = LockObjects::kNone;
@@ -225,7 +226,7 @@ class ObjectFinder {
     return std::ranges::find_first_of(x.objects, y.objects) != x.objects.end();
   }
 
-  // Where memory does not reach, nothing is taken to move: the sections that were left out might show that it stays.
+  // If the memory does not suffice, nothing is taken to move: the sections that were left out might show that it stays.
   void list_observed() {
     if (!observed_.empty() || is_order_too_long_) return;
     const std::vector<analysis::ObservedSection>& order = uses_.facts().observed_order[id_.index()];
@@ -286,7 +287,8 @@ class ObjectFinder {
     return {s, number(first), number(second)};
   }
 
-  // Looks for cells that nearly all sections touch, as a counter, and counts the objects that there would be without.
+  // Looks for cells that nearly all sections touch, as a counter, and counts the objects that there would be without
+  // these cells.
   void say_what_ties(LockObjects& found) {
     uint64_t sections = 0, bytes = 0, cells = 0;
     for (const Kind& kind : kinds_) sections += kind.is_guarded ? kind.sections : 0;

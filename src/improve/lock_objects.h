@@ -24,13 +24,14 @@ struct LockObjects {
   struct Placed {
     uint32_t section;
     uint32_t object;  // from 0 on, by address
-    uint32_t second;  // another one; the same: none; kAll: the section takes all of them
+    uint32_t second;  // a second object; equal to `object`: there is none; kAll: the section takes all
   };
-  std::vector<Placed> placed;  // by section; if there are objects only without the shared bytes: of those
+  std::vector<Placed> placed;  // by section; of the objects without the shared bytes, if there are only these
   uint32_t count = 0;          // of objects; 0: to separate them gains nothing
   uint64_t taking_two = 0, taking_all = 0;
   bool moves = false;  // something moves between objects
-  // Where count is 0: bytes that nearly all sections touch, as a counter, and how many objects there would be without.
+  // Where count is 0: bytes that nearly all sections touch, such as a counter, and how many objects there would be
+  // without these bytes.
   uint64_t shared_bytes = 0;
   bool shares_kernel_state = false;  // nearly all touch the same kernel state, which is no memory
   uint32_t count_without = 0;

@@ -36,7 +36,7 @@ Section two(int x, int y) {
   return {object(std::min(x, y)), object(std::max(x, y))};
 }
 
-// Sections of one lock, of 1 us, that two threads have in turns; somebody waits for the first. In windows every third
+// Sections of one lock, of 1 us, that two threads hold in turns; a thread waits for the first. In windows every third
 // one is observed.
 struct ObjectScene {
   explicit ObjectScene(const std::vector<Section>& sections, bool in_windows = false)

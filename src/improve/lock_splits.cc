@@ -67,7 +67,7 @@ class Splitter {
   };
   using Placed = std::vector<Place>;
 
-  // What a section touches that is not known may be in any part.
+  // A section that is not known may touch data of any part.
   void let_unknown_take_all(const Lock& lock, Placed& placed, Candidate& said) const {
     for (uint32_t s = lock.begin; s < lock.end && lock.unknown > 0; ++s) {
       if (!uses_.counts(s) || uses_.is_known(s)) continue;
@@ -81,8 +81,8 @@ class Splitter {
       found_.ineligible.push_back({.optimisation = optimisation, .lock = lock, .reason = std::string(reason)});
   }
 
-  // By groups of bytes that no section ties together; or by objects, of which a section touches two, where most
-  // sections are of one group; or with the data divided as well. Returns into how many.
+  // Splits by groups of bytes that no section ties together. If most sections are of one group, splits by objects, of
+  // which a section touches one or two; or divides the data as well. Returns the number of parts.
   uint32_t split(LockId id, Placed& placed, Candidate& said) const {
     const Lock& lock = uses_.lock(id);
     const Placed groups = find_groups(lock);
@@ -154,8 +154,8 @@ class Splitter {
     return largest_of(groups, count) * 2 > groups.size();
   }
 
-  // The same where few sections change what all parts look at, as inserting changes the buckets of a table: divided
-  // with the data, those are in the part whose data they touch. `dividing` counts them.
+  // The same where few sections change data that all parts look at, as an insertion changes the buckets of a table. If
+  // that data is divided, too, they are in the part whose data they touch. `dividing` counts them.
   uint32_t divide(const Lock& lock, Placed& placed, uint64_t& dividing) const {
     const std::vector<bool> is_structure = structure_of(lock);
     std::vector<uint32_t> others;  // sections that change some of it: of one part, or of them all
@@ -213,8 +213,8 @@ class Splitter {
     }
   };
 
-  // By the data that they share with the others; those that share none keep the lock. Returns how many of them change
-  // what several parts look at, or touch data of several.
+  // Places sections by the data that they share with the others; those that share none keep the lock. Returns how many
+  // change data that several parts look at, or touch data of several.
   uint64_t place_others(const Lock& lock, const std::vector<uint32_t>& others, Placed& found) const {
     Owners owners{std::vector<uint32_t>(lock.guarded.size(), kNobody)};
     for (const Place& place : found) {

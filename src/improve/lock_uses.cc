@@ -49,7 +49,7 @@ void LockUses::forget(const std::vector<LockId>& locks) {
   by_site_.clear();
 }
 
-// A lock's sections belong together with those of others that the same code takes: it is the code that changes.
+// Locks that the same code asks for belong to one group: it is the code that changes.
 void LockUses::list_locks() {
   std::map<uint32_t, uint32_t> lock_of_site;
   for (uint32_t s = 0; s < facts_.sections.size(); ++s) {

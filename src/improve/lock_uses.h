@@ -57,16 +57,17 @@ class LockUses {
     std::optional<graph::LockCells> cells;
     std::vector<bool> shared;       // by cell: several threads use it
     std::vector<bool> written;      // by cell
-    std::vector<bool> contested;    // by cell: several threads use it, and write it
-    std::vector<bool> guarded;      // by cell: or written, and all that touch it are sections of lone sites
-    std::vector<bool> settled;      // by cell: written by sections at the very beginning only
+    std::vector<bool> contested;    // by cell: several threads use it, one writes it, and no inner lock guards it
+    std::vector<bool> guarded;      // by cell: contested; or written, and touched by sections of lone sites only
+    std::vector<bool> settled;      // by cell: contested, and written only by the first sections
     std::vector<Passage> passages;  // likewise
     std::vector<bool> inside;       // by cell: several threads use it, and a lock that they take inside guards it, too
   };
 
   explicit LockUses(const analysis::SectionFacts& facts);
 
-  // Groups of locks that the same code asks for, at least one of which was waited for: a change is one of the code.
+  // Groups of locks that the same code asks for, at least one of which was waited for: a change of that code affects
+  // them all.
   std::vector<std::vector<model::LockId>> groups();
   // The questions that follow are about these locks. REQUIRES: one of groups().
   void look_at(const std::vector<model::LockId>& locks);
@@ -81,7 +82,7 @@ class LockUses {
   // Sections by the code that asks for them, in the order of their numbers.
   const SectionsOfSite& by_site() const { return by_site_; }
 
-  // It was held.
+  // The section held its lock.
   bool counts(uint32_t s) const;
   bool is_known(uint32_t s) const { return facts_.sets.is_complete(facts_.sets.of_section[s]); }
   // It begins with the end of a wait at a condition, or ends in one: the wait needs the mutex.
@@ -92,8 +93,8 @@ class LockUses {
   bool is_contested(model::LockId id, uint32_t set) const;
   // The same of a whole section.
   bool is_contested(uint32_t s) const { return is_contested(section(s).lock, facts_.sets.of_section[s]); }
-  // The same, except that reads of settled data do not count: data made at first use (a locale's tables) keeps no later
-  // reader within the lock.
+  // As is_contested, except that reads of settled data do not count: data that was made at first use (a locale's
+  // tables) keeps no later reader within the lock.
   bool is_disputed(model::LockId id, uint32_t set) const;
   // Whether a set, in use under the lock, touches a byte that any of its sections writes.
   bool touches_written(model::LockId id, uint32_t set) const;
@@ -109,13 +110,14 @@ class LockUses {
   // It touches data that a lock inside of it guards, too.
   bool is_guarded_inside(uint32_t s) const;
   bool only_reads(uint32_t s) const;
-  // No other thread uses, under the lock, the data that it writes, as a local variable in its caller's frame: several
-  // such sections that read the same data may run at a time.
+  // No other thread uses, under the lock, the data that it writes (such as a local variable in its caller's frame).
+  // Several such sections that read the same data may run at a time.
   bool writes_only_its_own(uint32_t s) const;
   bool may_share(uint32_t s) const { return only_reads(s) || writes_only_its_own(s); }
   // One thread ran all of the site's sections.
   bool is_lone(uint32_t site) const { return lone_sites_.contains(site); }
-  // The site's sections may share the lock, and some need it: of several threads, or writing nothing at all.
+  // The site's sections may share the lock as readers: none of them writes anything, or some touch contested data and
+  // so need the lock.
   bool is_reader(uint32_t site) const { return reader_sites_.contains(site); }
   // Most sections of the lock only read, and some of them read written data: where the lock's parts lie depends on the
   // data.
@@ -134,7 +136,7 @@ class LockUses {
     }
   }
 
-  // With the places and locks of its sections; `sections` in any order.
+  // A candidate with the places and locks of these sections, which may come in any order.
   Candidate candidate(const whatif::Optimisation* optimisation, std::vector<uint32_t> sections) const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 using analysis::parsed;
 using analysis::SectionFacts;
 
-// Two threads take turns at one lock `all` times and add to one word; `observed` of the sections say so.
+// Two threads take turns at one lock `all` times and add to one word; `observed` of the sections show that.
 std::string adding(int all, int observed) {
   std::string text =
       "method m .work w.cc:1\ncontext c - m:10\nlock l mutex\naccess_set adds complete 0+8:rwc\n"

@@ -8,8 +8,8 @@ namespace contrafact::improve {
 // The time that may move out of a section: in front of it, behind it, and from its middle.
 struct Movable {
   int64_t head_ns = 0, middle_ns = 0, tail_ns = 0;
-  // Of SectionSets::cuts: the last one in or at the end of the beginning that moves, and the first one at the begin of
-  // or in the end that moves. kNoCut: none is.
+  // Of SectionSets::cuts: the last cut inside the head that moves, or at its end; and the first cut inside the tail
+  // that moves, or at its begin. kNoCut: there is none.
   uint32_t head_cut = model::SectionSets::kNoCut, tail_cut = model::SectionSets::kNoCut;
   bool hands_on = false;       // others touch some of the end's data, but only after a later section
   bool makes_durable = false;  // the end makes earlier writes durable
@@ -22,9 +22,9 @@ class SectionEnds {
   // lock. Both must last.
   SectionEnds(const LockUses& uses, const UnseenWrites& unseen) : uses_(uses), unseen_(unseen) {}
 
-  // `hands_on`: the section's end may move although it touches data that its thread hands on later. Of a section that
-  // touches nothing contested itself, as most where neighbours rarely meet, what touches no written data moves: where
-  // others of its site touch contested data it touches written data of its own.
+  // `hands_on`: the section's end may move although it touches data that its thread hands on later. A section may touch
+  // nothing contested itself, as most do where neighbours rarely meet. Then its parts that touch no written data move:
+  // where others of its site touch contested data, it touches written data of its own.
   Movable ends_and_middle(uint32_t s, bool hands_on) const;
   // Whether code that runs `since_ns` after the section's begin may move. It may not if it touches data that others
   // touch, or if it lies between the section's first and last inner lock.

@@ -28,7 +28,7 @@ class TaskSelector {
   explicit TaskSelector(const graph::TraceDag& dag);
   base::Result<Candidate> select(const Json& entry, const whatif::Optimisation* optimisation);
 
-  // For the kinds of changes, which leave only some tasks of a place.
+  // For the kinds of changes that keep only some tasks of a place.
   const graph::TraceDag& dag() const { return dag_; }
   const model::Trace& trace() const { return trace_; }
   // Text that is equal for equal frames and methods, of this trace and of a spec.

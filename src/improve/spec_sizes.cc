@@ -6,7 +6,7 @@ namespace contrafact::improve {
 
 namespace {
 
-// Of the pools with one name, which: from 0 on, in the order in which they were made.
+// The number of the pool among those with its name: from 0 on, in the order in which they were made.
 uint32_t number_of(const model::Trace& trace, model::PoolId pool) {
   uint32_t number = 0;
   for (uint32_t i = 0; i < pool.index(); ++i) {

@@ -198,7 +198,7 @@ Place place_of(const Trace& trace, const TaskPlaces& places, TaskId id) {
   return {places.made(id).value, context, task.kind};
 }
 
-// What the place asks of its tasks' results rules all of them out, whatever became of single ones.
+// A condition that the place sets for its tasks' results rules all of them out, whatever became of single tasks.
 Reason reason_of_place(const Trace& trace, model::ContextId context) {
   if (analysis::is_any_of_several(trace, context)) return Reason::any_of_several;
   return analysis::is_taken_as_it_comes(trace, context) ? Reason::taken_as_it_comes : Reason::none;

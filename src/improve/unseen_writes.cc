@@ -53,8 +53,8 @@ PartSets part_sets(const model::SectionSets& sets, uint32_t s) {
   return found;
 }
 
-// What a section reads before it comes to `reached` leads there: a table's root, a list's head. By cell: how many
-// sections do. Many have equal parts, for those that were not observed have the parts of others.
+// Cells that a section reads before it comes to `reached` lead there: a table's root, a list's head. By cell: in how
+// many sections. Many have equal parts: those that were not observed have the parts of others.
 std::vector<uint32_t> count_ways(const LockUses& uses, const LockUses::Lock& lock, const std::vector<uint32_t>& of_site,
                                  const std::vector<bool>& reached) {
   std::map<PartSets, uint32_t> sections;  // of equal parts
@@ -82,8 +82,8 @@ struct Write {
   bool is_beside = false;   // what the site that may change reads
 };
 
-// Of the sets of one site. What was observed once may be another place each time; but what is made at first use, and
-// not written later, comes to an end.
+// The writes in the sets of one site whose places may vary. A place that was observed once may be another one each
+// time. Writes at first use only do not count: they come to an end.
 std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uint32_t, model::ThreadId>& thread_of_set,
                                   const Counts& counts) {
   constexpr uint64_t kSeldom = 4;                  // one of so many
@@ -113,7 +113,7 @@ std::vector<Write> varying_writes(const LockUses::Lock& lock, const std::map<uin
   return writes;
 }
 
-// Marks those of other threads that lie beside what the set reads and several threads use.
+// Marks the writes of other threads that lie beside data that the set reads and several threads use.
 void mark_beside(const LockUses::Lock& lock, uint32_t set, model::ThreadId reader, std::vector<Write>& writes) {
   const graph::LockCells& cells = *lock.cells;
   for (const CellUse& use : cells.of(set)) {
@@ -126,15 +126,15 @@ void mark_beside(const LockUses::Lock& lock, uint32_t set, model::ThreadId reade
   }
 }
 
-// Some are beside by chance, as the last entry of a list beside a setting.
+// Whether enough writes lie beside reads: some do by chance, as the last entry of a list beside a setting.
 bool are_beside(const std::vector<Write>& writes) {
   constexpr size_t kByChance = 10;  // one of so many
   const auto beside = static_cast<size_t>(std::ranges::count_if(writes, &Write::is_beside));
   return beside > 0 && beside * kByChance >= writes.size();
 }
 
-// A site of which no section was observed may write anything; but for what ran before there was a second thread, and
-// what ran once: it begins or ends something.
+// Whether there is a site of which no section was observed: it may write anything. Not counted: sections before there
+// was a second thread, and a site that ran once, to begin or end something.
 bool has_unknown_site(const LockUses& uses, const LockUses::Lock& lock) {
   const model::ThreadId first = uses.section(lock.begin).thread;
   bool alone = true;

@@ -1,7 +1,7 @@
 // Reads that are safe without the lock only in the recorded run. Sections may write new places all the time, such as
-// the values of a table's entries. Then the observed sections show few of these places, and it proves nothing that none
-// of them wrote what another section read meanwhile. A section that reads the same kind of data is recognised in this
-// way: its reads lie beside those writes.
+// the values of a table's entries. Then the observed sections show few of these places. Even if none of them wrote what
+// another section read meanwhile, that proves nothing. A section that reads such data is recognised by its reads: they
+// lie beside those writes.
 //
 // Looks at the sections of one site, which is the code that changes. Not thread-safe, like LockUses. Cost: linear in
 // the cells of the observed sections of the site's locks, and a sort of the cells that vary.
@@ -20,7 +20,7 @@ class UnseenWrites {
   static constexpr std::string_view kReason =
       "which of what they read other sections write meanwhile depends on the data";
 
-  // Nothing may be reached.
+  // For no site: nothing may be reached.
   explicit UnseenWrites(const LockUses& uses) : uses_(uses) {}
   // `of_site`: the sections of one piece of code, under locks that are looked at. `uses` must last.
   UnseenWrites(const LockUses& uses, const std::vector<uint32_t>& of_site);
@@ -33,9 +33,9 @@ class UnseenWrites {
   void look_at(model::LockId id, const std::vector<uint32_t>& of_site);
 
   const LockUses& uses_;
-  // By lock, only where something may be reached, and cell: several threads read it there (a thread that took an object
-  // out reads it alone), in no more than half of the sections that read anything of that kind; or it leads there in
-  // most of them.
+  // By lock and cell, for locks where something may be reached. A cell is reached if several threads read it (a thread
+  // that took an object out reads it alone), in no more than half of the sections that read anything of that kind. So
+  // is a cell that leads there in most of them.
   std::unordered_map<uint32_t, std::vector<bool>> reached_;
 };
 

@@ -101,7 +101,8 @@ std::vector<CodeFrame> dwarf_frames(const UnitIndex::Unit& unit, uint64_t addres
   return frames;
 }
 
-// Where libdw lays the modules: a module's variables lie outside of its code. libdw's own search knows nothing of time.
+// Finds modules by where libdw lays them: a module's variables lie outside of its code. libdw's own search ignores when
+// a module was loaded.
 AddressOwners owners_of(const std::vector<Dwfl_Module*>& modules) {
   std::vector<AddressRange> ranges(modules.size());
   for (size_t i = 0; i < modules.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace contrafact::symbols {
 namespace {
 
-// Of what a demangler has allocated; null: the name is not one of its.
+// Text that a demangler has allocated; null: it does not know the name.
 using Text = std::unique_ptr<char, decltype(&std::free)>;
 
 bool opens(char c) {

@@ -28,8 +28,8 @@ class ModuleMap {
  public:
   explicit ModuleMap(const model::Trace& trace);
   const std::vector<Module>& modules() const { return modules_; }
-  // The module whose code has the address; of several, one after the other in the same place, the last. UINT32_MAX:
-  // none.
+  // The module whose code contains the address. If several lay in the same place one after the other, the last one.
+  // UINT32_MAX: none.
   uint32_t find(uint64_t address) const { return code_.find(address); }
 
  private:

@@ -136,8 +136,8 @@ class Resolver {
     return found->second;
   }
 
-  // Contexts keep their order, with the functions inlined around them inserted before them. In place of a function that
-  // only locks stands who called it.
+  // Contexts keep their order, with the functions inlined around them inserted before them. A function that only locks
+  // is replaced by its caller.
   void expand_contexts() {
     std::vector<uint32_t> moved(trace_.contexts.size());
     std::vector<format::ContextRow> contexts;
@@ -186,7 +186,7 @@ class Resolver {
   std::set<uint32_t> wrappers_;  // methods
 };
 
-// Facts `thread.name.N`, which a thread's own name is only known by when it ends.
+// Facts `thread.name.N`: the name that a thread gave itself is known only when the thread ends.
 void name_threads(model::Trace& trace) {
   constexpr std::string_view kPrefix = "thread.name.";
   std::erase_if(trace.facts, [&](const model::Fact& fact) {

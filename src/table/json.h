@@ -1,5 +1,5 @@
 // Json: a JSON value that is put together and written, never read. A type of its own, because the library that parses
-// JSON costs a second and more in each file that includes it; only what parses does.
+// JSON costs a second or more of compile time in each file that includes it. Only code that parses includes it.
 //
 //   Json document{{"command", "info"}, {"loss", {{"events", 3}, {"notes", notes}}}};
 //   document["rows"] = Json::array();

@@ -1,5 +1,5 @@
-// JsonStream: a JSON document written member by member and row by row, as json_text of the whole would be: a tree of a
-// million rows takes gigabytes. Not thread-safe.
+// JsonStream: a JSON document written member by member and row by row. The text is that of json_text for the whole,
+// whose tree takes gigabytes for a million rows. Not thread-safe.
 #pragma once
 
 #include <string>

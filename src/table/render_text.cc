@@ -130,8 +130,8 @@ void hide_more(Layout& layout, const Schema& schema, size_t width) {
   }
 }
 
-// Names come first, so that a wider terminal never shows less of one: they get what makes them readable, then figures
-// get room one after the other, and names the rest once no figure is hidden.
+// Names come first, so that a wider terminal never shows less of a name. They get the width that makes them readable.
+// Then figures get room, one after the other. Once no figure is hidden, names get the rest.
 Layout lay_out(const Table& table, const TextStyle& style) {
   const Schema& schema = table.schema();
   Layout layout;
@@ -231,7 +231,7 @@ void append_row(std::string& out, const Layout& layout, const Schema& schema,
   out += further;
 }
 
-// Rows are called as in their first column; those of equal text have one line.
+// A row is named by its first column; rows of equal text have one line.
 std::string lines_below(const Table& table, const Layout& layout) {
   const std::vector<Column>& columns = table.schema().columns;
   const std::string_view sign = columns[0].title == "#" ? "#" : "";

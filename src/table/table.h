@@ -43,8 +43,7 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// A value before and after an improvement. Which origin `after` has (estimated, simulated, measured) is said by the
-// column.
+// A value before and after an improvement. The column says which origin `after` has (estimated, simulated, measured).
 struct Change {
   double before = 0;
   double after = 0;

@@ -7,10 +7,9 @@ namespace contrafact::table {
 
 enum class Colour : uint8_t { automatic, always, never };
 
-// The style for a file descriptor: COLUMNS wide, or else as wide as the terminal, or 120 columns where there is none;
-// there sentences are not wrapped.
-// Plain for what is no terminal; on one, colour unless NO_COLOR is set or TERM is dumb, and Unicode if the locale is
-// UTF-8.
+// The style for a file descriptor. Its width is COLUMNS, or else that of the terminal; without a terminal it is 120
+// columns, and sentences are not wrapped. A terminal gets colour, unless NO_COLOR is set or TERM is dumb, and Unicode
+// if the locale is UTF-8. Anything else gets plain text.
 TextStyle style_for(int fd, Colour colour = Colour::automatic);
 
 }  // namespace contrafact::table

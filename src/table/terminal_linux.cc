@@ -30,7 +30,7 @@ bool locale_is_utf8() {
   return false;
 }
 
-// None where there is no terminal and nobody says.
+// None where there is no terminal, and COLUMNS is not set.
 std::optional<size_t> width_of(int fd, bool terminal) {
   if (int columns = std::atoi(std::string(variable("COLUMNS")).c_str()); columns > 0) {
     return std::max<size_t>(static_cast<size_t>(columns), kWidthMinimum);

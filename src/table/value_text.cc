@@ -305,7 +305,7 @@ std::string elide_location(std::string_view text, size_t width, bool unicode) {
   PlaceParts parts;
   if (!take_apart(text, parts)) return elide_name(text, width, unicode);
   const std::string position = without_folders(parts.position), bare = without_arguments(parts.name);
-  // Without the owner nobody knows that it is not a place of the program's: it goes after the packages and the class.
+  // Only the owner shows that it is not a place of the program's, so it is dropped after the packages and the class.
   for (const std::string_view whole : {parts.name, std::string_view(bare)}) {
     std::string shorter = without_first_parts(whole, position, parts.owner, width);
     if (!shorter.empty()) return shorter;

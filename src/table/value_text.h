@@ -34,9 +34,9 @@ std::string elide_middle(std::string_view text, size_t width, bool unicode);
 // the middle only where the last one alone is too wide.
 std::string elide_name(std::string_view text, size_t width, bool unicode);
 
-// A place in the source, "at shop.Feed.load(Feed.java:41)" or "load (src/feed.cc:41)", in `width`: without its packages
-// or folders, then without the class, then without a template's arguments, then with the function's name cut, then the
-// file and line alone, and these cut only if they are too wide as well.
+// A place in the source, "at shop.Feed.load(Feed.java:41)" or "load (src/feed.cc:41)", in `width`: as far as needed, it
+// loses its packages or folders, then the class, then a template's arguments, then a part of the function's name, then
+// all but the file and line. These are cut only if they are too wide as well.
 std::string elide_location(std::string_view text, size_t width, bool unicode);
 
 // The width below which a cell of such a type loses more than packages, namespaces and folders.

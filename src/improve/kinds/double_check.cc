@@ -1,5 +1,5 @@
-// double-check: what most sections of a site look at was made at first use, and is not changed any more: they look
-// without a lock, and only those that find nothing take it, look again, and make it.
+// double-check: most sections of a site look at data that was made at first use and is not changed any more. They look
+// without the lock. Only those that find nothing acquire it, look again, and make the data.
 
 #include <algorithm>
 
@@ -55,8 +55,8 @@ class DoubleCheck final : public SectionChange {
     search.add(std::move(made));
   }
 
-  // Whoever looks, in these sections, reads only what the first twentieth of their lock's sections wrote; and there are
-  // some that made it.
+  // Whether the sections that look read only data that the first twentieth of their lock's sections wrote, and there
+  // are sections that made the data.
   static bool is_made_at_first_use(const LockSearch& search, const Looks& looks) {
     bool any = false;
     for (size_t i = 0; i < looks.sections.size(); ++i) {

@@ -1,4 +1,4 @@
-// drop-lock: sections that touch nothing contested take no lock any more; what they did inside it they still do.
+// drop-lock: sections that touch nothing contested take no lock any more, and still do the same work.
 
 #include "improve/kinds/kinds.h"
 #include "improve/lock_search.h"
@@ -20,7 +20,7 @@ class DropLock final : public SectionChange {
     for (const uint32_t s : improvement.sections) edits[s].mode = whatif::SectionEdit::Mode::none;
   }
 
-  // A lock that only some sections of its place can do without needs a test of which.
+  // If only some sections of a place can do without the lock, the code needs a test of which.
   Effort effort(const Candidate& candidate) const override {
     const bool is_part = candidate.improvement.sections.size() < candidate.of_sections;
     return is_part ? Effort::one_function : SectionChange::effort(candidate);

@@ -1,6 +1,7 @@
-// inline-at-wait: the tasks run where their spawner first waits for them, on its thread; what it hands out before that
-// runs meanwhile. Nobody hands them out, and waiting for them takes no sleep. All tasks of a place, where their spawner
-// waits for them only after it has handed out others, or of each batch of them the first that it asks for.
+// inline-at-wait: the tasks run where their spawner first waits for them, on its thread; other tasks that it spawns
+// before that run meanwhile. Nobody hands the inlined tasks out, and waiting for them takes no sleep. They are all
+// tasks of a place, if their spawner waits for them only after it has spawned others; or of each batch the first that
+// it asks for.
 
 #include <fmt/format.h>
 

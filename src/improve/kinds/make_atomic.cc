@@ -1,6 +1,6 @@
-// make-atomic: all that is contested under the lock is one word, and no section computes its new value from the old one
-// but by operations that commute, or in short sections. Or it is several words, as counters, and sections do nothing
-// to them but such operations. The lock gives way to atomic operations on these words.
+// make-atomic: atomic operations on the contested words replace the lock. Either all that is contested is one word, and
+// sections compute its new value from the old one by operations that commute, or in short sections. Or it is several
+// words, such as counters, and sections only apply operations that commute to them.
 
 #include <algorithm>
 
@@ -30,8 +30,8 @@ bool has_one_word(const LockUses::Lock& lock) {
   return end == 0 || begin / 8 == (end - 1) / 8;
 }
 
-// Each section does nothing to any of them but operations that commute and whose result it does not use; a word at a
-// time, so what crosses words is several whole ones.
+// Whether sections apply to these words only operations that commute and whose results they do not use. Each operation
+// is on one word, so a range that crosses words is several whole ones.
 bool only_updates_words(const LockUses::Lock& lock) {
   const auto is_of_words = [&](uint32_t cell) {
     const uint64_t begin = lock.cells->address(cell), end = lock.cells->end_address(cell);
@@ -52,7 +52,8 @@ bool replaces(const LockUses::Lock& lock) {
   });
 }
 
-// Who compares and exchanges a word begins anew as often as others were faster, which pays where that is seldom.
+// A thread that compares and exchanges a word starts again each time another thread was faster. That pays only where it
+// is seldom.
 bool are_short(const LockUses& uses, model::LockId id) {
   constexpr int64_t kShortNs = 1'000;
   std::vector<int64_t> holds_ns;
@@ -101,8 +102,8 @@ class MakeAtomic final : public SectionChange {
     search.add(std::move(made));
   }
 
-  // An atomic operation takes tens of nanoseconds where threads meet, as the lock's own word did: it is in what the
-  // section recorded.
+  // An atomic operation takes tens of nanoseconds where threads meet, as that on the lock's own word did: the recorded
+  // section includes that time.
   void edit(const model::Trace&, std::span<const model::CriticalSection>, const whatif::Improvement& improvement,
             std::vector<whatif::SectionEdit>& edits) const override {
     for (const uint32_t s : improvement.sections) edits[s].mode = whatif::SectionEdit::Mode::none;

@@ -1,5 +1,5 @@
-// shared-look: most sections of a site only look at contested bytes: sections take the lock as readers to look, and
-// those that change something take it alone afterwards, and look again.
+// shared-look: most sections of a site only look at contested bytes. All of them acquire the lock as readers to look;
+// those that change something then acquire it exclusively, and look again.
 
 #include <fmt/format.h>
 

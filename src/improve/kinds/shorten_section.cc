@@ -1,6 +1,6 @@
-// shorten-section: what touches no contested byte, at the beginning, at the end or in the middle of a section, is done
-// before or after it; at the end also what a later section of the thread hands on to others (hand_over_cells.h). Once
-// some of a site's sections touch contested data, the code of all of them changes.
+// shorten-section: work that touches no contested byte, at the beginning, at the end or in the middle of a section,
+// moves before or after it. So does work at the end on data that a later section of the thread hands on to others
+// (hand_over_cells.h). Once some of a site's sections touch contested data, the code of all of them changes.
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ struct Block {
   model::ContextId at;
   int64_t length_ns = 0;
 };
-// Of those that may move, in the part of the section from `from_ns` to `to_ns` after its begin.
+// The longest of the blocks that may move, in the part of the section from `from_ns` to `to_ns` after its begin.
 Block longest_block(const LockUses& uses, const SectionEnds& ends, uint32_t s, int64_t from_ns, int64_t to_ns) {
   Block longest;
   if (from_ns >= to_ns || !uses.section(s).release.valid()) return longest;
@@ -60,7 +60,7 @@ Block longest_block(const LockUses& uses, const SectionEnds& ends, uint32_t s, i
   }
   return longest;
 }
-// Between what moves out in front of the section and behind it.
+// The longest block between the parts that move in front of the section and behind it.
 Block longest_in_middle(const LockUses& uses, const SectionEnds& ends, uint32_t s, const Movable& outside) {
   return longest_block(uses, ends, s, outside.head_ns, uses.section(s).hold_ns() - outside.tail_ns);
 }
@@ -69,8 +69,8 @@ Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool 
   Movable found = ends.ends_and_middle(s, hands_on);
   // Readers that share the lock need not give it up.
   if (uses.is_reader(uses.facts().site_of[s])) found.middle_ns = 0;
-  // What is computed in between may depend on what was read before, in registers, and decide what is written after:
-  // only who waits for something else is likely to need no lock meanwhile.
+  // What is computed in between may depend on what was read before, in registers, and decide what is written after.
+  // Only a thread that waits for something else there is likely to need no lock meanwhile.
   constexpr int64_t kBlockedShareMin = 2;  // half of it
   if (found.middle_ns > 0 && longest_in_middle(uses, ends, s, found).length_ns * kBlockedShareMin < found.middle_ns)
     found.middle_ns = 0;
@@ -79,15 +79,15 @@ Movable movable(const LockUses& uses, const SectionEnds& ends, uint32_t s, bool 
 
 // One end of a site's sections. They run the same code, so the part that moves out ends, or begins, at the same cut in
 // most of them, by time. A section that was not cut there took a little less time: it is taken to move as large a
-// share. Most of those that were cut there read nothing that others may write, so the few that seem to move their part
-// as well.
+// share. Most of those that were cut there read nothing that others may write, so the few that seem to read such data
+// move their part as well.
 class CommonEnd {
  public:
   enum class Side { head, tail };
   explicit CommonEnd(Side side) : side_(side) {}
 
-  // A section of `hold_ns` that moves `moved_ns`, up to the cut or from it; `most_ns` if nothing unobserved were
-  // written.
+  // A section of `hold_ns` that moves `moved_ns`, up to the cut or from it; it would move `most_ns` if no unobserved
+  // section wrote anything.
   void add(uint32_t cut, int64_t moved_ns, int64_t most_ns, int64_t hold_ns) {
     all_ns_ += most_ns;
     if (cut == model::SectionSets::kNoCut || hold_ns <= 0) return;
@@ -107,7 +107,8 @@ class CommonEnd {
   std::optional<model::SectionSets::Cut> cut(const model::SectionSets& sets) const {
     return cut_ == model::SectionSets::kNoCut ? std::optional<model::SectionSets::Cut>() : sets.cuts[cut_];
   }
-  // Of a section with these parts at that end. Who holds the lock far more shortly does something else.
+  // The time that a section with these parts at that end moves. A section that holds the lock for far less time does
+  // something else.
   int64_t moved_ns(int64_t found_ns, int64_t most_ns, std::span<const model::SectionSets::Part> parts,
                    int64_t hold_ns) const {
     if (cut_ == model::SectionSets::kNoCut) return found_ns;
@@ -225,7 +226,7 @@ class ShortenSection final : public SectionChange {
   }
 
   void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
-    // Less than that is the recorder's, or a few instructions around what has to be inside.
+    // A shorter time is the recorder's, or that of a few instructions around the work that has to be inside.
     constexpr int64_t kLeastNs = 100;
     const model::SectionSets& sets = search.facts().sets;
     const UnseenWrites unseen(search, of_site);

@@ -1,5 +1,5 @@
-// split-lock: sections take a lock of their own part of the data, or of two parts, instead of one for all. Which parts
-// there are lock_splits.h finds.
+// split-lock: sections take a lock of their own part of the data, or of two parts, instead of one for all.
+// lock_splits.h finds the parts.
 
 #include <fmt/format.h>
 
