@@ -56,7 +56,7 @@ class FrameWalk {
   // The kind of the frame at `position`, which leaves frames that are no method's.
   Kind classify(Position& position) const;
   static Key key(Kind kind, const Position& position);
-  // To the caller. False: it cannot be told.
+  // To the caller. False: the caller cannot be found.
   static bool leave_compiled(Position& position, uint32_t frame_words);
   static bool leave_interpreted(Position& position);
   // The compiled method that `pc` lies in, where it was called something from. False if there is none.

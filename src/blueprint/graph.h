@@ -75,7 +75,8 @@ struct Focus {
 };
 
 // The heaviest nodes, by their shares of the two metrics, heaviest first; the others folded into one node, the last. Of
-// the edges those with most calls. The node of code outside is kept if anything calls or is called through it.
+// the edges, those with the most calls are kept. The node of code outside is kept if anything calls or is called
+// through it.
 Graph focus(const Graph& graph, const Focus& focus);
 
 }  // namespace contrafact::blueprint

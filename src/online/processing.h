@@ -17,7 +17,7 @@ namespace contrafact::online {
 
 class Processing {
  public:
-  // REQUIRES: check(options). What `analysis` refers to must outlive it.
+  // REQUIRES: check(options). What `analysis` refers to must outlive the Processing.
   static base::Result<std::unique_ptr<Processing>> start(const ProcessingOptions& options, const Analysis& analysis);
 
   // Null once it was stopped.
