@@ -8,7 +8,7 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-// What a class file with such a variable contains in any case.
+// Whether the bytes hold what every class file with such a variable contains.
 bool may_have_any(std::span<const uint8_t> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.find("LocalVariableTable") == std::string_view::npos) return false;
@@ -20,7 +20,7 @@ bool may_have_any(std::span<const uint8_t> bytes) {
   return false;
 }
 
-// Names of other languages may contain what separates the words of a text.
+// Names of other languages may contain the characters that separate the words of a text.
 bool is_plain(std::string_view name) {
   return name.find_first_of(" ;") == std::string_view::npos;
 }
