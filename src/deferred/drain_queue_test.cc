@@ -14,7 +14,8 @@
 namespace contrafact::deferred {
 namespace {
 
-// Calls that are numbered, the dropped ones too: what is seen must go on where it was, or say how many are missing.
+// Calls are numbered, the dropped ones too: the reader's calls must go on where the last ones ended, or be preceded by
+// the number that is missing.
 class DrainQueue : public testing::Test, public Carrier, public Consumer {
  protected:
   void make_pool(uint64_t memory_bytes_max) {
