@@ -1,5 +1,5 @@
 // A walk over the physical frames of the current thread's own stack: compiled, interpreted and native methods as
-// HotSpot lays them out on x86-64. It tells frames apart; what they are, only JVMTI says (contexts.h). An order of
+// HotSpot lays them out on x86-64. It distinguishes frames; only JVMTI says what they are (contexts.h). An order of
 // magnitude cheaper than asking the JVM, which turns every frame into methods and checks all it meets.
 //
 // Thread-safe after resolve(). Invariants:

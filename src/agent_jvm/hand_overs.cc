@@ -148,7 +148,7 @@ HandOvers::HandOvers(const classfile::ClassFile& file) {
                                                       [&](const auto& method) { return is_own_submission(method); });
 }
 
-// Threads of its own, or objects of a class within it that is a thread.
+// Threads, or objects of a class within it that is one.
 bool HandOvers::starts_threads(const classfile::ClassFile& file) {
   const classfile::ConstantPool& pool = file.pool();
   const std::string_view outermost = file.name().substr(0, file.name().find('$'));

@@ -60,7 +60,7 @@ base::Status run_within(Edit& edit) {
   return status ? edit.finish() : status;
 }
 
-// A Runnable that was handed over begins here as a task; any other is run in place.
+// A Runnable that was handed over begins here; any other is run in place.
 base::Status run_here(Edit& edit) {
   return wrap_runs(edit, kExecutorsClass, "placeStart");
 }

@@ -79,9 +79,8 @@ size_t remove_variable(std::string_view name) {
 // Programs that this one starts are not ours, unless children are recorded. Done in place, so that every copy of the
 // environment that the program makes is clean.
 //
-// The kernel has put the auxiliary vector behind the environment, and programs find it from the environment's end. So
-// the room of two removed entries, which is as large as one entry of that vector, becomes an entry that says nothing.
-// `kernels`: the environment as the kernel put it there.
+// The auxiliary vector lies behind the kernel's environment, `kernels`, and programs find it from the environment's
+// end. So the room of two removed entries, as large as one of that vector, becomes a vector entry that says nothing.
 void clean_environment(const Shared& shared, char** kernels) {
   constexpr std::string_view kPreload = "LD_PRELOAD";
   constexpr std::string_view kPadding(kPaddingEntry, sizeof kPaddingEntry - 2);
@@ -133,9 +132,9 @@ void keep_interrupted_apart() {
   g_agent.shared->log->keep_to_this_process();
 }
 
-// The recording goes on in the child with an area of its own, or it ends there. The C library's locks may be held by
-// threads that are not in the child, or by code that a handler interrupted, and the program's own handlers of forks,
-// which put its allocator in order, may come later: so neither library nor allocator is called.
+// The recording goes on in the child with an area of its own, or it ends there. Neither the C library nor the allocator
+// is called. The library's locks may be held by threads that are not in the child, or by code that a handler
+// interrupted; the program's own handlers of forks, which put its allocator in order, may come later.
 void in_forked_child() {
   g_original.is_original.store(0, std::memory_order_relaxed);
   contrafact_vfork_depth = 0;
@@ -165,7 +164,7 @@ void in_forked_child() {
 }
 
 // A handler may call it, also one that interrupted the loader. So it lists no libraries: the recording process finds
-// out where it needs to know them.
+// them where it needs to.
 void end_recording_quickly() {
   never_list_libraries();
   end_recording();

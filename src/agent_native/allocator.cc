@@ -10,8 +10,7 @@
 namespace contrafact::agent_native {
 namespace {
 
-// The allocator's functions. Their reads and writes of the program's own memory are noted, and the blocks that they
-// hand out and take back.
+// The allocator's functions. Their accesses to the program's own memory are noted, and the blocks that come and go.
 struct Allocator {
   void* (*malloc)(size_t);
   void (*free)(void*);
@@ -26,7 +25,7 @@ struct Allocator {
 constinit Allocator g_allocator = {};
 constinit translate::Translator* g_translator = nullptr;
 
-// The thread is inside, so that a handler's locks leave the segment alone meanwhile.
+// The thread is inside: a handler's locks leave the segment alone meanwhile.
 void note_of_allocator(const void* begin, size_t bytes, uint32_t flags) {
   const Inside inside;
   g_translator->note(begin, bytes, flags);
@@ -56,8 +55,7 @@ void find(Function*& function, const char* name) {
   function = reinterpret_cast<Function*>(found);
 }
 
-// A library that brings its own `free` may not know the size of its blocks; another library's function must not be
-// asked for it.
+// A library with its own `free` may not know the size of its blocks; another library's function must not be asked.
 bool are_of_one_library(const void* one, const void* other) {
   Dl_info of_one, of_other;
   return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 && of_one.dli_fbase == of_other.dli_fbase;

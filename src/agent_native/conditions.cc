@@ -36,7 +36,7 @@ uint64_t word(const pthread_mutex_t* mutex) {
   return contrafact::recorder::lock_word(mutex, LockKind::mutex);
 }
 
-// On these errors the mutex was not the thread's, or is nobody's any more.
+// Else the mutex was not the thread's, or is nobody's any more.
 bool has_mutex(int error) {
   return error != EPERM && error != ENOTRECOVERABLE;
 }

@@ -19,7 +19,7 @@ inline constexpr size_t kLookBytes = 8192;
 // False where the program would run with our entries in its environment but without the agent, or not at all: it is
 // statically linked, of another loader or processor, runs with other rights than ours, or is a script for such a
 // program. True where this cannot be found out, as in a process with several threads: reading the file takes a
-// descriptor for a moment, and another thread may claim its number meanwhile.
+// descriptor, whose number another thread may claim meanwhile.
 //
 // May be called in a signal's handler. Calls the kernel; not for a process that restricts its system calls.
 bool can_load_agent(const ExecTarget& target, char* memory);

@@ -60,8 +60,8 @@ template <typename Library>
   return result;
 }
 
-// The time is read before the call: so a woken thread has a later one. `most`: how many the call may wake. Appends a
-// signal for each thread that it woke; one event where these were all that waited, or many.
+// The time is read before the call: a woken thread has a later one. `most`: how many the call may wake. A signal for
+// each thread that it woke; one event where these were all that waited, or many.
 template <typename Library>
 [[gnu::noinline]] long wake_at(Client* client, uint64_t futex, uint64_t site, long most, Library library) {
   constexpr long kSignalsMax = 8;
@@ -83,7 +83,7 @@ long ask_library(const long* call) {
   return real().syscall(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
 }
 
-// A function of its own, so that only it uses this much stack.
+// Apart from all else, which needs less stack.
 [[gnu::noinline]] long at_futex(const long* call, uint64_t site) {
   Client* client = recording();
   const auto library = [call] { return ask_library(call); };

@@ -19,7 +19,7 @@ class HeldLocks {
       ++unlisted_;
     }
   }
-  // A lock that the thread does not hold is another thread's, for which it releases the lock: nothing changes.
+  // If the thread does not hold the lock, it releases that for another thread: nothing changes.
   void give_up(uint64_t lock) {
     for (size_t i = listed_count_; i-- > 0;) {
       if (listed_[i] != lock) continue;

@@ -47,8 +47,8 @@ constinit Line g_line;
 constinit std::atomic<unsigned long long> g_adds{0}, g_subs{0};
 
 // The loader's lock that is held during walks along its list; null: not found, and nothing is listed. Neither exit()
-// nor a dlclose() that unloads nothing acquires it, and a walk may last for ever. So nobody must wait for it here, but
-// no function of the C library tries it. It lies in _rtld_global: the recursive mutex that a thread holds during a walk
+// nor a dlclose() that unloads nothing acquires it, and a walk may last for ever. So we must not wait for it, but no
+// function of the C library tries it. It lies in _rtld_global: the recursive mutex that a thread holds during a walk
 // only.
 constinit pthread_mutex_t* g_walk_lock = nullptr;
 

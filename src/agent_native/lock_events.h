@@ -96,7 +96,7 @@ inline int try_acquire(Client* client, const Acquisition& what, Try try_it) {
   return tried;
 }
 
-// The time is read before the release, the event written after it: so sections do not overlap, and the event's cost is
+// The time is read before the release, the event written after: sections do not overlap, and the event's cost is
 // outside.
 template <typename Unlock>
 inline int release(Client* client, uint64_t lock, uint64_t site, Unlock unlock) {

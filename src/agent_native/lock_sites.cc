@@ -94,8 +94,7 @@ void note_wrapper(Client* client, uint64_t address, Place& place, uint32_t frame
   recorder::append_text(client, recorder::TextKind::fact, 0, {key, key_end}, {value, value_end});
 }
 
-// Whether a function that `caller` called may still be running; `now` is the stack. True where this is not known: a
-// walk has few frames.
+// Whether a function that `caller` called may still run; `now` is the stack. True if unknown: a walk has few frames.
 bool may_be_running(const StackFrame& caller, std::span<const StackFrame> now) {
   if (now.empty() || now.back().stack_pointer < caller.stack_pointer) return true;
   return std::ranges::any_of(now, [&](const StackFrame& frame) {

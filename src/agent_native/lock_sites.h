@@ -1,5 +1,5 @@
-// Where a lock is asked for: the innermost code that does more than lock. Programs and libraries wrap the C library's
-// functions (my_lock(m), a lock_guard's constructor), and then the call returns into the wrapper.
+// The site of a lock: the innermost code that asks for it and does more than lock. Programs and libraries wrap the C
+// library's functions (my_lock(m), a lock_guard's constructor), and then the call returns into the wrapper.
 //
 // Whether a function only locks is found by what it does: it returns while the lock is held, and the release comes from
 // elsewhere. So the first acquisitions from each place are watched: the stack is walked then and at the release, which

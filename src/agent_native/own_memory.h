@@ -3,8 +3,8 @@
 // put its locks in order there.
 //
 // Thread safety: all of it, in a signal's handler and in a forked child, too: nothing locks. The lists are whole at any
-// instruction that a handler may interrupt, but a child that it forks may lose a block for good. Calls the kernel for
-// pages; never to release a small block.
+// instruction; but a child forked by a handler may lose a block for good. Calls the kernel for pages; never to release
+// a small block.
 #pragma once
 
 #include <atomic>

@@ -153,9 +153,8 @@ bool agent_is_in_sight() {
   return access(g_agent.shared->agent_file.c_str(), R_OK) == 0;
 }
 
-// The environment of the new image, in memory that goes with this one: the program's, without the entries of ours that
-// it has, and with new ones of ours or none. If there is no memory it has no entries, and the program's own is to be
-// used.
+// The environment of the new image, in memory that goes with this one: the program's, its entries of ours replaced or
+// left out. If there is no memory it has no entries, and the program's own is to be used.
 //
 // Another thread may change the program's meanwhile: what has been measured is never exceeded.
 class NewEnvironment {

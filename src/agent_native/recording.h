@@ -3,12 +3,12 @@
 // A thread is `inside` while the recorder runs on it: whatever it calls meanwhile, and whatever a signal's handler
 // calls there, goes through unrecorded. So neither can meet a half-written event or a lock of the recorder's own.
 //
-// A signal's handler may fork, between any two instructions. The child may then return from the handler into the
-// interposed function that was interrupted, with its parent's client, which lies in memory that both share. So every
-// append asks, once nothing can come between, whether the client is still its thread's own (is_own, Appending): a child
-// appends nothing with its parent's client, and nothing for what its parent began. Code behind a call of the C
-// library's function must ask this itself before it does more than append, such as read the clock, which a handler may
-// have forbidden. A child forked inside gets a copy of its parent's memory (SharedLog::keep_to_this_process).
+// A signal's handler may fork, between any two instructions. The child may then return into the interrupted interposed
+// function with its parent's client, in memory that both share. So every append asks, once nothing can come between,
+// whether the client is still its thread's own (is_own, Appending): a child appends nothing with its parent's client,
+// and nothing for what its parent began. Code behind a call of the C library's function must ask this itself before it
+// does more than append, such as read the clock, which a handler may have forbidden. A child forked inside gets a copy
+// of its parent's memory (SharedLog::keep_to_this_process).
 //
 // Thread safety: all of it concerns the current thread. Cost: recording() is a load and a compare; an event about 15
 // ns, a lock event that repeats an earlier one some 6 beside the clock.
@@ -108,7 +108,7 @@ class NotCancelled {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// The scope in which the thread is inside in order to append; false if it must not append with `client`.
+// Inside, in order to append; false if the thread must not append with `client`.
 class Appending {
  public:
   explicit Appending(const Client* client) : may_append_(is_own(client)) {}

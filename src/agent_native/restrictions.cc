@@ -76,7 +76,7 @@ void ProgramCall::returned(long result) {
   errno = error;
 }
 
-// From here on neither the thread nor handlers that interrupt it read a clock: all that may need one is done now.
+// From here on neither the thread nor its handlers read a clock: all that may need one is done now.
 void ProgramCall::begin_without_clock() {
   const bool is_recorded = g_agent.live.load(std::memory_order_acquire) && is_original();
   client_ = is_recorded ? recording() : nullptr;

@@ -69,7 +69,7 @@ void tell_sets(recorder::Client* client);
 void begin_unload_sets();
 void end_unload_sets();
 // Before and after a system call of the program's that may change which code lies where. `call`: its number and
-// arguments; `result`: its result; `expected`: what the first of the two returned. Any thread.
+// arguments; `expected`: what the first of the two returned. Any thread.
 uint32_t expect_sets_change(const long* call);
 void invalidate_sets_by(const long* call, long result, uint32_t expected);
 
@@ -84,15 +84,14 @@ void prepare_to_attach_sets();
 void attach_sets(recorder::Client* client, bool from_its_beginning);
 void detach_sets();
 
-// Where every access is wanted: sets_enter() gives the address to call instead of `function`, with which the program's
-// thread begins, so that it runs translated; sets_returned() follows once it has returned. flush_sets() hands on what
-// was logged, before the recording ends.
+// Where every access is wanted: sets_enter() gives the address to call instead of a thread's first `function`, so that
+// it runs translated; sets_returned() follows its return. flush_sets() hands on the log before the recording ends.
 uint64_t sets_enter(uint64_t function);
 void sets_returned();
 void flush_sets();
 
-// A signal's handler of the program runs on the current thread, which was not in translated code but in an interposer,
-// or in a function that an interposer called. What the handler accesses is not observed.
+// A signal's handler of the program runs on the current thread, which was in an interposer, or in a function called
+// there, not in translated code. The handler's accesses are not observed.
 void sets_interrupted();
 
 // An event with a LOCK is about to be appended: ends the segment before it. `taken`: it makes the thread hold the lock.

@@ -3,7 +3,7 @@
 
 namespace contrafact::agent_native {
 
-// Before the library's function runs: logs what came until now, and in which way the thread got here.
+// Before the library's function runs: logs what came until now, and where from.
 void SetsCall::log_until_now(SetsThread& thread) const {
   if (!thread.log || from_ == From::foreign) return;
   g_state->translator->flush();

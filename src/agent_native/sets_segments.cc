@@ -94,8 +94,8 @@ constexpr int64_t kPartNsMin = 2'000;  // an event and perhaps a set for each: b
 
 }  // namespace
 
-// Called before the log is emptied, because it cannot be cut afterwards. A long segment empties its log often: parts
-// get longer as the segment does, so they stay few.
+// Called before the log is emptied, because it cannot be cut afterwards. A long segment empties its log often: its
+// parts get longer as it does, and stay few.
 void emit_parts_of_log(uint64_t stack_pointer) {
   constexpr int64_t kPartsOfSegment = 16;
   SetsThread* thread = t_sets;

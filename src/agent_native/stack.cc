@@ -74,9 +74,9 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* of) {
   return walk.count == std::size(walk.frames) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-// The unwinder gets this table entry for code that no table describes: it says that such code has no caller. Without it
-// the unwinder would read the code, to see whether a signal's handler returns there; and a coroutine's outermost frame
-// may return to anything. As .eh_frame has it: what frames have in common, and a frame.
+// The unwinder gets this table entry for code that no table describes: such code has no caller. Otherwise it would read
+// the code, to see whether a signal's handler returns there; but a coroutine's outermost frame may return to anything.
+// As .eh_frame has it: what frames have in common, and a frame.
 struct OutermostFrame {
   uint32_t common_bytes = 20;  // what follows, up to the frame
   uint32_t id = 0;

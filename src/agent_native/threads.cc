@@ -24,8 +24,8 @@ constinit ThreadTasks g_tasks;
 // The library goes through the destructors of a thread's keys four times at most. Others may still use locks in theirs:
 // ours waits, but must not miss the last round.
 constexpr uintptr_t kLastRound = 3;
-// For the values of further keys the C library allocates, once for each thread. A thread that is first seen in the
-// middle of its run may be in a signal's handler: so the end of such a thread is not seen.
+// For the values of further keys the C library allocates, once for each thread. A thread first seen in the middle of
+// its run may be in a signal's handler: its end is not seen then.
 constexpr pthread_key_t kKeysInPlace = 32;
 
 thread_local constinit uint32_t t_task __attribute__((tls_model("initial-exec"))) = kNone;
@@ -181,7 +181,7 @@ void for_each_deleted_size(uint64_t destructor, Take take) {
 }
 
 // A std::thread that was given a function or a method keeps it last in its state, as the state's type shows. 0: it was
-// given an object, or it is not clear which of the two.
+// given an object, or this is unclear.
 uint64_t function_in(const uint64_t* state) {
   constexpr size_t kDeletingDestructor = 1;  // in the virtual table
   constexpr uint64_t kSeveral = UINT64_MAX;
@@ -226,8 +226,8 @@ void spawn(Client* client, Start& start, void* routine, uint64_t site) {
                              site, site >> 32, kNone);
 }
 
-// The library has not created the thread. A created thread reports its task by itself, because the memory of its handle
-// may be gone by now.
+// The library has not created the thread. A created thread reports its task itself: the memory of its handle may be
+// gone by now.
 void not_created(Client* client, uint32_t task) {
   if (const Appending appending{client}) Recorder::append(client, EventKind::task_drop, g_clock.now_ns(), task);
 }

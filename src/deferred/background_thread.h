@@ -17,9 +17,9 @@ void lower_priority_to_idle();
 
 // Of the calling thread, from whoever started the program with one; 0: none.
 int own_real_time_priority();
-// Gives the thread of that id (0: the calling one) a higher real-time priority than `priority`, if it has none. It is
-// to take the events of threads of that priority, and would else wait for as long as these are busy. Does nothing for a
-// priority of 0. Returns the priority that the thread then has, unchanged where it may not be raised.
+// Gives the thread of that id (0: the calling one) a higher real-time priority than `priority`, if it has none. It
+// takes the events of threads of that priority, and would else wait while these are busy. Does nothing for 0. Returns
+// the thread's priority afterwards, unchanged where it may not be raised.
 int raise_above_real_time(pid_t thread, int priority);
 
 // CPU time that a thread which was not joined has used.

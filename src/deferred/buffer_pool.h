@@ -10,8 +10,7 @@
 //  take_small().
 //  2. Buffers are never unmapped before the pool, so a stale pointer in a free list is readable, and its tag tells it
 //  apart.
-//  3. Where there is more address space than memory, a free buffer of one size gives its memory up for one of another
-//     size.
+//  3. Where there is more address space than memory, a free buffer of one size gives its memory up for another size.
 #pragma once
 
 #include <array>

@@ -14,8 +14,7 @@
 namespace contrafact::deferred {
 namespace {
 
-// Calls are numbered, the dropped ones too: the reader's calls must go on where the last ones ended, or be preceded by
-// the number that is missing.
+// Calls are numbered, the dropped ones too: the reader must get them in order, or the number that is missing.
 class DrainQueue : public testing::Test, public Carrier, public Consumer {
  protected:
   void make_pool(uint64_t memory_bytes_max) {

@@ -82,7 +82,7 @@ void Drainer::pass(bool last) {
   consumer_.begin_pass();
   take_new_clients();
   std::erase_if(live_, [&](Client* client) {
-    // Read before anything is taken: if it is set, no call can come after those that are taken.
+    // Read before anything is taken: if set, no call comes after those taken.
     const bool ended = client->ended_.load(std::memory_order_acquire);
     reader_.take(*client, client->stream(), last || ended);
     if (!ended) return false;

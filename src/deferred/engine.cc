@@ -122,8 +122,8 @@ void Engine::stop_foreign(Client& client) {
   processor_->process(FilledBuffer(*buffer));
 }
 
-// Submits the calls that threads have deferred: threads of the program, which defer no more, and those that ran buffers
-// until now. Returns whether there were any. REQUIRES: no buffer is unfinished.
+// Submits the last calls of threads: those of the program, which defer no more, and those that ran buffers until now.
+// Returns whether there were any. REQUIRES: no buffer is unfinished.
 bool Engine::submit_of_threads() {
   // All are taken before the first is submitted: the methods in it may defer, on any of these threads.
   std::vector<Buffer*> taken;
@@ -234,8 +234,7 @@ void Engine::submit(Client& client, Buffer& full) {
   }
 }
 
-// Whether the buffer is one of take_small(), or as good as one: such buffers do not go into a queue, or a long queue
-// would make ever more of them.
+// One of take_small(), or as good as one: such a buffer goes into no queue, or a long queue would make ever more.
 bool Engine::beyond_the_bound(const Buffer& buffer) const {
   return buffer.size_class == 0 && pool_->beyond_the_bound();
 }

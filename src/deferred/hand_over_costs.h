@@ -23,7 +23,7 @@ class HandOverCosts {
   }
   void handed_over(uint64_t ns) { hand_over_.note(ns); }
 
-  // True also while a cost is not known yet, in order to learn it.
+  // True while a cost is unknown, to learn it.
   bool pays(uint32_t calls) {
     const uint64_t run = run_.least(), hand_over = hand_over_.least();
     if (run == kUnknown || hand_over == kUnknown || run * calls > hand_over * kPerCall) return true;

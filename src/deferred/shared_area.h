@@ -32,7 +32,7 @@ namespace contrafact::deferred {
 
 inline constexpr uint32_t kSharedClientsMax = 1 << 14;  // that live at one time
 inline constexpr size_t kSharedOwnerBytes = 4096;
-// A producer's own, for what it wants to know again. Not on its stack or beside it: that memory is the program's.
+// A producer's own, for what it wants to know again. Not on or beside its stack: that is the program's.
 inline constexpr size_t kSharedNoteBytes = 512;
 inline constexpr uint32_t kSharedNotesMax = 1 << 12;
 

@@ -183,7 +183,7 @@ void SharedDrainer::pass(bool last) {
   QueueReader reader(pool_, owner_, mapping_);
   std::erase_if(live_, [&](const Live& live) {
     Client& client = live.client->client;
-    // Read before anything is taken: if it is set, no call can come after those that are taken.
+    // Read before anything is taken: if set, no call comes after those taken.
     const bool ended = client.ended_.load(std::memory_order_acquire);
     const bool sound = reader.take(client, live.stream, last || ended);
     if (sound && !ended) return false;
@@ -224,8 +224,8 @@ void SharedDrainer::recycle(SharedClient& client) {
       !header.free_clients.compare_exchange_weak(head, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
 }
 
-// A first touch of shared memory costs the producer some 30 ns for each event, as much as three events. Makes as much
-// again resident as is used, so that thousands of processes that hardly do anything take little.
+// A first touch of shared memory costs the producer some 30 ns for each event, as much as three events. Touches as much
+// again as is used: thousands of processes that hardly do anything take little.
 void SharedDrainer::prefault() {
   constexpr uint64_t kAheadBytesMin = 256 << 10, kAheadBytesMax = 2 << 20;
   const SharedHeader& header = area_.header();

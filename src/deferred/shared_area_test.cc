@@ -1,6 +1,5 @@
 // Calls that cross from one process to another. The two sides map the memory at different addresses, in one process or
-// in two; or at one address, for ThreadSanitizer: to it two views of the same memory are two memories, and it would
-// miss what the sides hand each other.
+// in two; or at one address, for ThreadSanitizer, which takes two views of the same memory for two memories.
 #include "deferred/shared_area.h"
 
 #include <gtest/gtest.h>

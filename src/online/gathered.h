@@ -1,7 +1,7 @@
 // Gathered: private profiles for the buffers of an analysis. A profile goes from buffer to buffer, and all are added up
 // only at the end: merging after each buffer would cost an access to shared memory for every entry. There are as many
-// profiles as buffers were processed at one time; one that finds no place to wait for the next buffer is added to the
-// rest at once.
+// profiles as buffers were processed at one time; one without a place to wait for the next buffer is added to the rest
+// at once.
 //
 // Profile: add(const Profile&), and size(), its entries.
 //

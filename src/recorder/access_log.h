@@ -1,8 +1,8 @@
 // How a working thread hands on a log of all its accesses (format/access_log.h): append_access_chunk(), a chunk at a
 // time, as calls of 16 bytes through the thread's own buffer. AccessLogTable is the drainer's side.
 //
-// The thread neither locks nor allocates. A chunk for which there is no room is dropped as a whole; with its next chunk
-// the thread reports how many accesses were in it.
+// The thread neither locks nor allocates. A chunk for which there is no room is dropped as a whole; the thread's next
+// chunk reports how many accesses that were.
 #pragma once
 
 #include <cstdint>

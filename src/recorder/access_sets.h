@@ -36,10 +36,10 @@ inline constexpr uint32_t kAccessRangesSentMax = 4096;
 
 // Emits what the client's thread accessed since its previous lock event. To be called just before each lock event
 // (format/event.h, from lock_acquire to sync_broadcast) while the thread holds a lock, with no ranges if it accessed
-// nothing; for code that was not observed there is no call, or one whose `gap` says why. `gap` is complete only if
-// every access is in `ranges`. About 11 ns for a known set of eight ranges, and 15 for each range of a new one
-// (append_bench). REQUIRES: `cache` is this client's own, from its first call on. As for Recorder::append, the caller
-// keeps signal handlers from coming between.
+// nothing; for unobserved code there is no call, or one whose `gap` says why. `gap` is complete only if every access is
+// in `ranges`. About 11 ns for a known set of eight ranges, and 15 for each range of a new one (append_bench).
+// REQUIRES: `cache` is this client's own, from its first call on. As for Recorder::append, the caller keeps signal
+// handlers from coming between.
 void append_accesses(Client* client, AccessSetCache& cache, int64_t time_ns, format::SetGap gap,
                      std::span<const format::AccessRange> ranges);
 

@@ -24,8 +24,8 @@ class BlockedThreads {
  public:
   explicit BlockedThreads(int32_t pid) : pid_(pid) {}
 
-  // A look takes some 10 us for each thread. So a look is at kThreadsMax threads at most, which take turns, and looks
-  // are rare while there is nothing to see.
+  // A look takes some 10 us for each thread. So it is at kThreadsMax threads, in turns, and seldom while there is
+  // nothing to see.
   static constexpr int64_t kEachNs = 100'000'000, kSeldomNs = 1'600'000'000;
   static constexpr size_t kThreadsMax = 64;
   // Threads that are in a system call now; none if it is not time yet.

@@ -2,10 +2,9 @@
 // with them. The other side is SharedLog.
 //
 // It has two threads. The worker checks every few milliseconds whether enough is waiting, and takes and writes it. On a
-// busy machine this work takes time from the program, so the worker waits for an idle core as long as nothing is
-// urgent. The idle finder reports one: it is a thread that the kernel runs only where nobody else wants to run
-// (SCHED_IDLE). After kUntakenNsMax the worker takes what there is in any case, so that little is lost if it is killed
-// itself.
+// busy machine this takes time from the program, so the worker waits for an idle core while nothing is urgent. The idle
+// finder reports one: the kernel runs that thread only where nobody else wants to run (SCHED_IDLE). After kUntakenNsMax
+// the worker takes what there is, so that little is lost if it is killed itself.
 //
 // Thread safety: start() and finish() on one thread, which also starts the program in between.
 #pragma once

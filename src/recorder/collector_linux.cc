@@ -242,9 +242,8 @@ void SharedCollector::run() {
   real_time_priority_ = deferred::own_real_time_priority();
 }
 
-// A program whose threads are busy and have real-time priorities leaves the worker no core, and the room in the kernel
-// and in the program's buffers is limited. A program that begins with such a priority has raised the worker itself
-// (SharedLog::open).
+// A program whose threads are busy at real-time priorities leaves the worker no core, and kernel and buffers have
+// limited room. A program that begins at such a priority has raised the worker itself (SharedLog::open).
 void SharedCollector::raise_worker_above(int32_t pid) {
   if (stopping_.load(std::memory_order_relaxed)) return;  // no longer the worker
   real_time_priority_ = deferred::raise_above_real_time(0, real_time_priority_of(pid));
@@ -273,8 +272,8 @@ void SharedCollector::pass() {
     // The program's own trace ends with finish(), which knows how it ended.
     if (!is_program(*process) && has_ended(*process)) gone.push_back(process->pid);
   }
-  // A process that went on as another program (exec) before it ended has claimed an area for that program, maybe since
-  // the last look.
+  // A process that went on as another program (exec) has claimed an area for that before it ended, maybe since the last
+  // look.
   if (!gone.empty()) take_claims();
   std::erase_if(processes_, [this, &gone](const auto& process) {
     const bool ended = std::ranges::find(gone, process->pid) != gone.end() && !is_program(*process);
@@ -350,7 +349,7 @@ void SharedCollector::discard(Process& process, int64_t now_ns) {
 }
 
 // A process that went on as another program (exec) is recorded as that program: its trace begins again. If the known
-// process with this id has exited, this is another process, to which the kernel gave the id.
+// process with that id has exited, this is another one with the same id.
 void SharedCollector::begin_process(deferred::SharedArea area) {
   const ProcessPage& page = page_of(area.header());
   const int32_t pid = page.pid.load(std::memory_order_acquire);

@@ -207,7 +207,7 @@ TEST_F(CollectorTest, AThreadDoesNotRememberWhatAnotherNamed) {
   }
 }
 
-// With too little memory events are dropped, among them some that named a pair for the first time.
+// With too little memory events are dropped, some of which named a pair first.
 TEST_F(CollectorTest, WhatWasDroppedWasNotRemembered) {
   start(true, 64 << 10);
   const pid_t pid = child([&] {

@@ -27,8 +27,8 @@ namespace {
 // At 24 bytes a record 10,900 switches of one CPU between two passes of the drainer. With the ring's header page this
 // stays within the 516 KiB per CPU that an unprivileged user may lock by default.
 constexpr size_t kRingBytes = 256 << 10;
-// Where more may be locked, in a process of the recorder's own: that process may have to wait for a core while the
-// program has them all.
+// Where more may be locked, in a process of the recorder's own, which may wait for a core while the program has them
+// all.
 constexpr size_t kLargeRingBytes = 1 << 20;
 constexpr size_t kDescriptorsMax = 1024;
 // A record is in its ring this long after its time at the latest: the kernel writes it with interrupts off.

@@ -2,11 +2,11 @@
 // invariant and the kernel trusts it (8 ns instead of the C library's 20), else from the kernel.
 //
 // The counter becomes nanoseconds by a line, ns = begin_ns + (ticks - begin_ticks) * slope. At each pass the recording
-// process compares it with the kernel's clock. 50 ms after a line began, that process draws the next one: it begins a
-// while later, at the time that the line before has reached by then, and aims at the kernel's clock a second ahead. So
-// time goes back neither within a thread nor (but for invariant 2) between threads, and steps ahead only where it fell
-// far behind. It follows the kernel's clock within some 100 ns where that process runs, as the fact clock.error_ns
-// says. Until the first two readings of the kernel's clock are 15 ms apart, the kernel's clock is used.
+// process compares it with the kernel's clock. 50 ms after a line began, it draws the next one, which begins a while
+// later, where the line before has arrived by then, and aims at the kernel's clock a second ahead. So time never goes
+// back in a thread, nor (but for invariant 2) between threads, and steps ahead only where it fell far behind. It
+// follows the kernel's clock within some 100 ns where that process runs, as the fact clock.error_ns says. The kernel's
+// clock is used until two readings of it are 15 ms apart.
 //
 // It lies in memory that the recorded processes and the one that steers share (process_page.h).
 //

@@ -26,8 +26,8 @@ EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, Addre
       idle_cores_(std::move(idle_cores)),
       diagnostics_(std::move(diagnostics)) {}
 
-// Where the drainer was cut off, or in the parent of a forked child, the descriptor is still open, but in a table of
-// descriptors that is not this thread's. Here its number may be another file's.
+// Where the drainer was cut off, or in a forked child's parent, the descriptor is still open, but in another thread's
+// table of descriptors. Here its number may be another file's.
 EventLog::~EventLog() {
   if (idle_cores_ && !own_descriptors_.empty()) idle_cores_->leave_open();
 }
@@ -117,8 +117,8 @@ void EventLog::begin_event(const deferred::Batch& batch, bool& run_begun) {
   }
 }
 
-// Appends the recall_calls from `first` on, as many as there is room for: they are most of the calls of a program with
-// short critical sections. Returns how many it appended, at least one. REQUIRES: begin_event(), and `first` is one.
+// Appends the recall_calls from `first` on for which there is room: most calls of a program with short critical
+// sections. Returns how many, at least one. REQUIRES: begin_event(), and `first` is one.
 uint32_t EventLog::append_recalled(deferred::Batch& batch, uint32_t first, const AddressTable::Pairs& pairs) {
   const uint32_t most = std::min(batch.count - first, encoder_.room());
   const uint16_t* const ids = batch.ids + first;

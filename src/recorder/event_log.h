@@ -2,9 +2,8 @@
 //
 // Thread safety: take() and its like run on one thread, the drainer's: a thread of the recorded process (recorder.h),
 // or the one in `record` that drains that process' area (process_log.h). end() comes last; name_thread() and the
-// statistics may be called on any thread. Why rows always come first: a row is added before an event that names it is
-// committed. So once a pass has taken its events, all rows that they name have been added. A pass writes the rows after
-// it takes the events and before it writes them.
+// statistics on any thread. Rows always come first: a row is added before an event that names it is committed, and a
+// pass takes its events, then writes the rows, then the events.
 #pragma once
 
 #include <atomic>

@@ -14,8 +14,8 @@
 namespace contrafact::recorder {
 
 // Whose process this is. In `record` a descriptor is open only while it is read, for there may be many programs. In a
-// recorded program one stays open at a high number. A low number, even for a moment, might be one that the program
-// gets, or closes, at that moment; and later the program may have no descriptor left.
+// recorded program one stays open at a high number. A low number, even for a moment, might be one that the program then
+// gets, or closes; and later the program may have none left.
 enum class Host : uint8_t { record, recorded_program };
 
 class IdleCores {

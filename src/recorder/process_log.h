@@ -49,8 +49,7 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   void prefault() { drainer_.prefault(); }
   // The last pass, and the trace's end. What the process appends from here on is lost.
   void finish(std::string_view reason, std::span<const CpuSwitch> switches);
-  // The libraries that the process has loaded; and those that it had loaded when it began, where it does not list them
-  // itself.
+  // The libraries that the process has loaded; and those that it began with, where it does not list them itself.
   std::vector<std::string> libraries() const { return libraries_.loaded(); }
   void inherit_libraries(const std::vector<std::string>& libraries);
   // Becomes a fact of the trace.

@@ -111,7 +111,7 @@ class Recorder {
     });
   }
   // The same for an event with LOCK and CONTEXT alone, which are looked for among the pairs that the client remembers.
-  // Asks `now` for the time once all that can be written before is written; returns that time. `pairs` may be null.
+  // Calls `now` for the time once all else is written; returns that time. `pairs` may be null.
   template <typename Now>
   [[gnu::always_inline]] static inline int64_t append_pair(Client* client, RememberedPair* pairs, EventKind kind,
                                                            uint64_t lock, uint64_t site, Now now);
@@ -212,8 +212,7 @@ template <typename Write>
   return true;
 }
 
-// A thread's own events: no switch of threads lies between them. The time of an event is read before a swap, not after
-// it.
+// A thread's own events: no switch of threads lies between them. An event's time is read before a swap.
 template <typename Now>
 [[gnu::always_inline]] inline int64_t Recorder::append_pair(Client* client, RememberedPair* pairs, EventKind kind,
                                                             uint64_t lock, uint64_t site, Now now) {

@@ -47,8 +47,8 @@ bool is_stopped(const std::string& process_path) {
 
 // The number of an area that nobody has. Programs may begin faster than the recorder makes areas, as with `env nice
 // taskset PROGRAM`, or while the machine gives the recorder no core: 0.9 s without one, for 25 ms of work, beside five
-// others at the lowest priority. So a program waits for as long as the recorder is not stopped. It gives up after a
-// time, for a recorder that is frozen without showing it; then nobody else waits until that recorder makes areas again.
+// others at the lowest priority. So a program waits for as long as the recorder is not stopped. It loses patience with
+// a recorder that is frozen without showing it; then nobody else waits until that makes areas again.
 base::Result<uint32_t> claim_area(ControlPage& control, const std::string& process_path, bool may_wait) {
   constexpr timespec kNap{0, 500'000};
   constexpr int kNapsBetweenLooks = 100;

@@ -236,8 +236,8 @@ void BlockBuilder::log_accesses(const Instruction& instruction, const Analysis& 
   for (int i = 0; i < analysis.accesses; ++i) log_access(instruction, analysis, i);
 }
 
-// Two that the instruction does not use. Code computes with the first registers most, and a register that is spilled
-// and restored had best not be one that the next instruction waits for.
+// Two that the instruction does not use. Code computes with the first registers most, and the next instruction had best
+// not wait for a restored one.
 BlockBuilder::Spare BlockBuilder::spare_registers(const Instruction& instruction) {
   constexpr Register kOrder[] = {r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax, rbx, r15, r14};
   const uint32_t used = registers_used(instruction);
@@ -318,8 +318,8 @@ void BlockBuilder::log_after(const Instruction& instruction, const Analysis& ana
 }
 
 // Logs the clock before a call or a return, if the segment's own function or one of its callers makes the call, or is
-// returned to. That function's stack pointer is `above` this one: so rsp + above - frame is not negative, and its
-// highest byte is zero.
+// returned to. rsp + above is that function's stack pointer: so rsp + above - frame is not negative, and its highest
+// byte is zero.
 void BlockBuilder::log_point(const Instruction& instruction, bool is_return) {
   if (!is_logged_) return;
   const int64_t above = is_return ? 8 : 0;

@@ -6,9 +6,8 @@
 //    on all threads)
 //   closed? mode := native, stay out     any mode but native? try again later
 //
-// So either the thread sees that the door is closed, or the other one sees that the thread is inside. While somebody
-// tries to empty the cache, the door is closed for at most kClosedNs of each kClearEveryNs; code runs natively
-// meanwhile.
+// So either the thread sees that the door is closed, or the other one sees that the thread is inside. For each attempt
+// the door is closed for kClosedNs of each kClearEveryNs at most; code runs natively meanwhile.
 //
 // Thread safety: all of it, where nothing else is said. enter() looks at wants_attention() alone: one load.
 #pragma once

@@ -1,10 +1,10 @@
 // CodeRegions: which parts of the process' memory hold code that may be translated: those of files, executable and not
 // writable. All other code may change without our notice (a JIT compiler's), and runs natively.
 //
-// The knowledge comes from the program headers that the loader's objects have in memory: read_loaded() reads those of
-// the objects that are there at the start; those of later objects are read when a thread first runs their code. Later
-// changes to mappings show in the system calls that the program makes. The kernel's map is never read: that would take
-// a file descriptor, and the program's threads do as they please with descriptors.
+// The knowledge comes from the program headers that the loader's objects have in memory: those of the first objects are
+// read by read_loaded(), those of later ones when a thread first runs their code. Later changes to mappings show in the
+// system calls that the program makes. The kernel's map is never read: that takes a file descriptor, and the program
+// does as it pleases with those.
 //
 // 1. One thread changes a CodeRegions at a time. Changes are made to a copy that takes the place of the former one
 //    in one step, so that a forked child finds a table that is whole (take_over).
@@ -45,7 +45,7 @@ class CodeRegions {
   // Finds all code that was known and is there no more, or is another object's now.
   template <typename Gone>
   void refresh(Gone gone);
-  // The program changed mappings: the code that was known there counts no longer.
+  // The program changed mappings.
   template <typename Gone>
   void change(const MappingChange& change, Gone gone);
   // The program is about to make this change. True if anything is known of the place: then end_pending() follows once

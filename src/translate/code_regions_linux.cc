@@ -18,8 +18,7 @@ uint64_t page_behind(uint64_t address) {
   return page_of(address + kPageBytes - 1);
 }
 
-// Converters of character sets are loaded and unloaded by the C library, which calls none of the functions that we
-// interpose for that.
+// The C library loads and unloads converters of character sets, through no function that we interpose.
 CodeKind kind_of_code(std::string_view name) {
   if (name.find("/gconv/") != name.npos) return CodeKind::generated;
   if (name.find("/ld-linux-") != name.npos) return CodeKind::unlogged;

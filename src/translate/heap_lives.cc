@@ -97,7 +97,7 @@ void SegmentBlocks::begin() {
   new_count_ = freed_count_ = 0;
 }
 
-// Where it is no longer known which blocks were freed in the segment, no block counts as new.
+// If it is unknown which blocks the segment freed, no block counts as new.
 void SegmentBlocks::allocated(uint64_t block, uint64_t bytes, HeapLives& lives) {
   if (block == 0 || bytes == 0 || freed_count_ == kFreedMax) return;
   const auto touches = [&](const Block& other) { return other.begin < block + bytes && block < other.end; };

@@ -11,9 +11,9 @@
 // write is in the set. This ends with the segment.
 //
 // Missing knowledge joins lives, and never parts one: memory that native code frees and allocates again stays in the
-// life that it was in. Memory that a segment frees and allocates again counts for the segment as if it had done
-// neither. Only where another thread frees a block while a segment that accessed it before still goes on, that
-// segment's accesses are taken for those of the next life.
+// life that it was in. Memory that a segment frees and allocates again counts as if it had done neither. Only where
+// another thread frees a block while a segment that accessed it before still goes on, that segment's accesses are taken
+// for those of the next life.
 //
 // Thread safety: HeapLives: all of it, but begin() of one block while it is anybody else's. SegmentBlocks: its
 // thread's. Allocates nothing after create(); an address costs a look-up in a hash table of pages.

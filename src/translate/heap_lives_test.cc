@@ -23,7 +23,7 @@ class HeapLivesTest : public testing::Test {
 
   void SetUp() override { ASSERT_TRUE(lives_.create()); }
   uint64_t named(uint64_t address) const { return address | uint64_t{lives_.at(address)} << kLifeShift; }
-  // What is in the set of a segment that made these accesses.
+  // The set of a segment with these accesses.
   std::vector<Access> name(std::vector<Access> accesses, size_t room = 100) {
     std::vector<Access> out(room);
     out.resize(std::min(room, segment_->name(accesses, out.data(), room, lives_)));
@@ -107,7 +107,7 @@ TEST_F(HeapLivesTest, TwoLivesAtOneAddressAreTwoPlaces) {
   EXPECT_EQ(first[0].begin % (uint64_t{1} << kLifeShift), kBlock);
 }
 
-// The segment accessed a block that it freed: it is not known which of its accesses came after the allocation.
+// The segment accessed a block that it freed: which accesses came after the allocation is unknown.
 TEST_F(HeapLivesTest, WhatASegmentFreesAndAllocatesAgainCountsAsOne) {
   lives_.begin(kBlock, 64);
   segment_->begin();

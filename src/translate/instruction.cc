@@ -275,9 +275,8 @@ void add_access(const Instruction& instruction, const ZydisDecodedOperand& opera
   if (out.accesses == 2 && out.access[0].is_written) std::swap(out.access[0], out.access[1]);
 }
 
-// If an instruction has two accesses, the program's own would have to come first, should one fault. After an
-// instruction that may have released a lock, the memory is not looked at any more: it may belong to another thread,
-// which may unmap it.
+// Of two accesses the program's own would have to come first, should one fault. After an instruction that may have
+// released a lock the memory is not read any more: another thread may own it by now, and unmap it.
 void find_new_value(const Instruction& instruction, Analysis& out) {
   const MemoryAccess& access = out.access[0];
   const uint32_t bytes = access.size_bytes;

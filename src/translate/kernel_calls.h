@@ -59,7 +59,7 @@ class KernelCalls {
   std::atomic<int32_t> busy_{0};
 };
 
-// The scope of system calls of ours. Where it is not allowed, the calls that it surrounds must not be made.
+// The scope of system calls of ours. Where it is not allowed, its calls must not be made.
 class KernelWork {
  public:
   explicit KernelWork(KernelCalls& calls) : calls_(calls) {

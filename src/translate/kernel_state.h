@@ -11,9 +11,9 @@
 // failed only looked.
 //
 // fsync needs one order only: the data that it has to make durable is written before it. Its own thread wrote that
-// data, or learnt of it from the thread that did, by memory that both touch. All other writes may come before or after
-// it. So fsync conflicts with nothing but changes of its descriptor; `durable` marks its place, because it may be done
-// later than it was, but not earlier.
+// data, or learnt of it from the thread that did, by memory that both touch. Other writes may come before or after. So
+// fsync conflicts only with changes of its descriptor; `durable` marks its place, because it may be done later, but not
+// earlier.
 //
 // An open file is known by its descriptor's number until a call that made the descriptor was seen; then by a number of
 // its own, which copies of the descriptor share. So a descriptor that is used again is not taken for the one before.

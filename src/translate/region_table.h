@@ -23,7 +23,7 @@ inline bool is_code(CodeKind kind) {
          kind == CodeKind::native;
 }
 
-// What the program has done to it since it was mapped, by the loader or the program.
+// What the program did to it after it was mapped.
 enum class CodeState : uint8_t {
   as_mapped = 0,
   reprotected,  // may be written, or no longer run, until the file's own protection is restored

@@ -77,18 +77,18 @@ class Translator {
   // The same in a forked child.
   void detach_in_child();
   bool is_attached() const { return t_thread.thread != nullptr; }
-  // A segment begins; and ends, which yields what was accessed in between. Memory below both stack pointers is left
-  // out: it came into being and went within the segment. It is not left out where one of the two lies elsewhere than in
-  // the thread's own stack: anything may lie below a coroutine's or a signal's. Valid until the next segment begins.
+  // A segment begins; and ends, which yields the accesses in between. Memory below both stack pointers came into being
+  // and went within the segment, and is left out, unless one of the two lies outside of the thread's own stack:
+  // anything may lie below a coroutine's or a signal's. Valid until the next segment begins.
   void begin_segment(uint64_t stack_pointer);
   // One in whose place the next begins: as if at the same stack pointer.
   void continue_segment() { restart_segment(t_thread.thread->segment_begin_sp); }
   // Cuts the segment into parts; `begin` and `end` are its times, by the processor's clock. Cuts lie where the function
   // that began it, or a caller of that function, calls another one or gets back from it: at calls and returns
-  // `ticks_min` or more apart, not before `earliest`, and no more than kCutsMax. Returns how many cuts there are. Then
-  // as many calls of next_part() yield the accesses up to each `cut`, the oldest first, and end_segment() yields the
-  // rest. All accesses up to the last that was added by hand, or that came before the log was last emptied, are in the
-  // first part: Options::before_flush may cut them in time, and whoever adds by hand had better cut before that.
+  // `ticks_min` or more apart, not before `earliest`, and no more than kCutsMax. Returns how many there are. As many
+  // calls of next_part() yield the accesses up to each `cut`, the oldest first, and end_segment() the rest. The first
+  // part has all accesses up to the last that was added by hand or preceded an emptying of the log: cut before adding
+  // by hand, and in Options::before_flush.
   size_t cut_segment(uint64_t begin, uint64_t end, uint64_t ticks_min, uint64_t earliest);
   std::span<const Access> next_part(uint64_t stack_pointer, Cut* cut, bool* overflown);
   std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);
@@ -135,8 +135,8 @@ class Translator {
   void end_unload();
   // The program is about to restrict its system calls: nothing enters the cache any more, and none of its threads makes
   // a system call for the Translator once this returns. A thread that is in translated code leaves it where it would
-  // need one. Waits for threads that are in one, kForbidMs at most: a thread that left the slow path for good, by a
-  // jump out of an unknown handler, would never come. Memory of threads that end later is kept.
+  // need one. Waits for threads that are in one, kForbidMs at most: one that left the slow path for good, by a jump out
+  // of an unknown handler, would never come. Memory of threads that end later is kept.
   void forbid_kernel_calls();
   // The restriction has failed: takes that back. False if nothing enters the cache any more all the same, because
   // another restriction has not failed, or a thread would have needed a system call meanwhile.

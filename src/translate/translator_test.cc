@@ -115,7 +115,7 @@ TEST(Bounds, ManyAccesses) {
   EXPECT_EQ(sum, 100'000);
   EXPECT_TRUE(gathered.overflown);
   EXPECT_EQ(gathered.left, Reason::overflow);
-  gathered = translated([&] { add(100); });  // only that segment was given up
+  gathered = translated([&] { add(100); });  // only that segment was cut short
   EXPECT_FALSE(gathered.overflown);
   EXPECT_EQ(gathered.left, Reason::none);
   EXPECT_GE(bytes_on(gathered, numbers[16]), 8u);

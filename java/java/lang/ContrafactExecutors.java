@@ -15,8 +15,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The probes of executors that are not the JDK's, whatever the framework: the calls that hand over a Runnable, the
- * places where it begins, and the futures that it completes (src/agent_jvm/probes_frameworks.cc).
+ * The probes of executors that are not the JDK's, whatever the framework: the hand-over of a Runnable, its begin, and
+ * the futures that it completes (src/agent_jvm/probes_frameworks.cc).
  *
  * While an executor takes a task over, its thread's `submitting` is that task: an executor that hands it on to another
  * is no second submission. For executors without a row in the table, the thread keeps the executor, too: if a pool of

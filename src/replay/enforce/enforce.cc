@@ -45,9 +45,8 @@ int64_t sleep_overhead_ns() {
 }
 
 // For the deterministic order. A turn may have to be handed to a thread without a core, which takes longer than many a
-// program computes between two locks: for such programs quanta are so long that the hand-overs take a small part of
-// them. For others long quanta would cost parallelism, because in each quantum a thread's first lock waits for all
-// lower threads.
+// program computes between two locks: for such a program quanta are so long that hand-overs take a small part of them.
+// For others that would cost parallelism: in each quantum a thread's first lock waits for all lower threads.
 int quantum_bits(const Schedule& schedule) {
   constexpr uint64_t kHandOverNs = 20'000;
   constexpr int kLong = 17;  // 131 us
@@ -350,8 +349,8 @@ class Run {
     park(thread);
   }
 
-  // In the recorded order each comer needs what it needed in the recording. In other orders it needs what its place
-  // among the comers needs, where places have needs.
+  // In the recorded order each comer needs what it needed in the recording; in others, what its place among the comers
+  // needs, where places have needs.
   void come(uint32_t thread, const Action& action) {
     const std::vector<uint32_t>& needs = schedule_.credit_needs[action.value];
     LiveCount& signals = counts_[action.value];
@@ -380,10 +379,9 @@ class Run {
 
   // ---- When nothing can happen any more
 
-  // In another order of locks than the recorded one, a thread may wait for something that itself comes only after that
-  // thread goes on: the test that the program makes first is not in the trace. The last thread to park reports this;
-  // where a thread waits at a lock whose holder is parked, only looking shows it. Returns at the end of the run. Looks
-  // are rare, because they take a core.
+  // In another order of locks than the recorded one, two threads may wait for each other: the test that the program
+  // makes before it waits is not in the trace. The last thread to park reports this; where one waits at a lock whose
+  // holder is parked, only looking shows it. Returns at the end of the run. Looks are rare, because they take a core.
   void watch() {
     constexpr int64_t kLookNs = 5'000'000, kLookAgainNs = 500'000;
     constexpr int kLooks = 4;  // that find nothing done

@@ -5,8 +5,7 @@
 namespace contrafact::replay {
 
 // A thread joins before the one that lets it join goes on. So a look during which none joined saw every thread's place;
-// otherwise a thread seen as away could have joined at an earlier time than another one's clock, read after that,
-// shows.
+// else a thread seen as away could have joined earlier than another one's clock, read after that, shows.
 bool Turns::is_first(size_t thread) const {
   const uint64_t joins = joins_.load(std::memory_order_acquire);
   const int64_t own = clocks_[thread].ns.load(std::memory_order_relaxed) >> quantum_bits_;

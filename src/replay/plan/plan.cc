@@ -108,8 +108,8 @@ class Planner {
     for (uint32_t i = fibers()[fiber].begin; i < fibers()[fiber].end; ++i) append(ops()[i], depth);
   }
 
-  // Appends the task's operations to the thread that is being planned. That thread no longer hands the task out, and
-  // the time for that is taken off its next computation, as in the simulation.
+  // Appends the task's operations to the thread that is being planned. It no longer hands the task out: the time for
+  // that is taken off its next computation, as in the simulation.
   void call(uint32_t task, int depth) {
     const model::TaskRow& row = trace_.tasks[task];
     if (!row.start.valid() || std::exchange(called_[task], true)) return;
