@@ -21,7 +21,6 @@ void* map(size_t bytes) {
   return pages == MAP_FAILED ? nullptr : pages;
 }
 
-// Of a free block: the next one. Another thread may have taken the block meanwhile and be writing to it.
 // A free block begins with the address of the next one.
 void set_next(uint64_t block, uint64_t next) {
   std::atomic_ref(*reinterpret_cast<uint64_t*>(block)).store(next, std::memory_order_relaxed);
