@@ -1,5 +1,5 @@
 /* How a program that was compiled with -fsanitize=thread, and linked to libcontrafact_accesses instead of the
- * sanitizer's runtime, tells the recorder what it reads and writes (docs/native.md). Plain C; the interface between
+ * sanitizer's runtime, reports its reads and writes to the recorder (docs/native.md). Plain C; the interface between
  * that library and the recording agent, which a program need not include.
  *
  * The library looks up CONTRAFACT_ACCESSES_SYMBOL when the program starts. Where no agent is preloaded there is none,

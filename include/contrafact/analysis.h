@@ -18,7 +18,7 @@
  * either; on_context_call reports the parents and children that make a tree of contexts.
  *
  * Methods must not call into Java, block for long, or end the process. A C++ exception that leaves one of them is
- * caught, counted and told when the program ends; the event it was given is lost, the others go on. */
+ * caught, counted and reported when the program ends; the event it was given is lost, the others go on. */
 #ifndef CONTRAFACT_ANALYSIS_H_
 #define CONTRAFACT_ANALYSIS_H_
 

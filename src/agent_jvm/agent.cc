@@ -74,7 +74,7 @@ void set_live(JNIEnv* jni, bool live) {
   if (jni->ExceptionCheck()) jni->ExceptionClear();
 }
 
-// False, with the reason told, if the injected classes do not work on this JDK.
+// False, with the reason reported, if the injected classes do not work on this JDK.
 bool prepare_injected(JNIEnv* jni) {
   jclass type = jni->FindClass(kProbesClass);
   jmethodID method = type ? jni->GetStaticMethodID(type, "prepare", "()V") : nullptr;
@@ -188,7 +188,8 @@ base::Status check_jvm(Agent& agent) {
   return {};
 }
 
-// Runs when a thread first asks for a ThreadLocal's value, which it makes for itself. A larger pool makes more of them.
+// Runs when a thread first asks for a ThreadLocal's value, and makes the thread's own. A larger pool makes more of
+// them.
 constexpr std::string_view kOwnValues = "java.lang.ThreadLocal.setInitialValue";
 
 base::Status read_config(Agent& agent) {

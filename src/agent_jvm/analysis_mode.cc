@@ -156,7 +156,7 @@ std::string finish(Mode& mode, const contrafact_run& run) {
     return "finish threw an exception";
   }
   if (failed != 0) return "finish returned " + std::to_string(failed);
-  if (::access(part.c_str(), F_OK) != 0) return {};  // an analysis that told its result in another way
+  if (::access(part.c_str(), F_OK) != 0) return {};  // an analysis that gave its result in another way
   if (::rename(part.c_str(), output.c_str()) != 0) return "cannot rename '" + part + "': " + std::strerror(errno);
   return {};
 }
@@ -328,7 +328,8 @@ NATIVE jboolean JNICALL Java_java_lang_ContrafactAnalysisEvents_refill(JNIEnv* j
   return JNI_TRUE;
 }
 
-// ContrafactDirect's: where it finds the sizes of classes, 0 if events are deferred; and what does not fit its tables.
+// ContrafactDirect's: where it finds the sizes of classes, 0 if events are deferred; and the events that do not fit its
+// tables.
 NATIVE jlong JNICALL Java_java_lang_ContrafactDirect_classes(JNIEnv*, jclass) {
   return g_mode->direct ? reinterpret_cast<jlong>(g_mode->direct->classes()) : 0;
 }
@@ -347,7 +348,7 @@ NATIVE void JNICALL Java_java_lang_ContrafactDirect_allocate(JNIEnv*, jclass, jl
                  {1, static_cast<uint64_t>(bytes)});
 }
 
-// ContrafactDirectContexts's: what does not fit its tables.
+// ContrafactDirectContexts's: the events that do not fit its tables.
 NATIVE void JNICALL Java_java_lang_ContrafactDirectContexts_call(JNIEnv*, jclass, jlong shard, jlong parent,
                                                                  jlong context, jint method) {
   if (shard == 0) return;

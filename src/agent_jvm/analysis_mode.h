@@ -1,7 +1,7 @@
 // The analysis mode of the agent: no trace; the probes' events go into an analysis (src/online) while the program runs.
 //
-// start() by Agent_OnLoad, once; then JVMTI's callbacks and the injected classes' native methods find their way by
-// themselves. Nothing of it is ever destroyed.
+// Agent_OnLoad calls start_analysis() once; then JVMTI's callbacks and the injected classes' native methods find their
+// way by themselves. Nothing here is ever destroyed.
 #pragma once
 
 #include <jvmti.h>

@@ -137,7 +137,7 @@ base::Status AnalysisProbes::add_calls(Edit& edit, uint32_t method_id) {
       s.invokestatic(kAnalysisClass, "exit", "(I)V");
     }
   };
-  // Where an exception is caught, whatever it came through, the method is the current one again.
+  // Where an exception is caught, whatever methods it came through, the catching method is the current one again.
   Sequence caught(edit.file.pool());
   caught.iload(caller).iconst(id).invokestatic(kAnalysisClass, "caught", "(II)V");
   if (auto handlers = insert_at_handlers(edit.code, caught); !handlers) return handlers.error();

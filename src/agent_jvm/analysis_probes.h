@@ -1,4 +1,4 @@
-// The probes of the analysis mode: every chosen method tells its begin, its end and its allocations to the injected
+// The probes of the analysis mode: every chosen method reports its begin, its end and its allocations to the injected
 // class ContrafactAnalysis. The tracing mode's are in probes.h.
 //
 // instrument() may be called from several threads at once; the counts are exact once no class is being loaded.
@@ -55,7 +55,7 @@ class AnalysisProbes {
   std::vector<std::string> refusals_;
 };
 
-// Tells of every object and array that the method makes. Yields the places where it makes some that cannot be told of:
+// Reports every object and array that the method makes. Yields the number of places whose objects cannot be reported:
 // class files before Java 5 have no constants for classes.
 base::Result<size_t> add_allocation_events(Edit& edit, uint32_t method_id);
 

@@ -1,6 +1,6 @@
 // HotSpot's AsyncGetCallTrace, called by a thread for its own stack: several times cheaper than JVMTI's GetStackTrace,
 // but it promises less. Frames may be missing at the end, and methods that nobody asked about have no id. So its result
-// serves as a key only; what it stands for is taken from GetStackTrace.
+// serves only as a key for the stack that GetStackTrace gives.
 //
 // Thread-safe.
 #pragma once
@@ -22,8 +22,8 @@ class CallTrace {
   // Looks for the function in the library that `vm` came from.
   explicit CallTrace(JavaVM* vm);
 
-  // The innermost frames of the current thread, at most `wanted`; how many there are, 0 or less if it cannot tell.
-  // Leaves the padding of `frames` alone.
+  // The innermost frames of the current thread, at most `wanted`. Returns how many, 0 or less if it cannot walk. Leaves
+  // the padding of `frames` alone.
   jint walk(JNIEnv* jni, CallFrame* frames, jint wanted) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-// None if there is none: what one JDK has, another has not.
+// None if there is no such field: JDKs differ in their fields.
 jfieldID field_of(JNIEnv* jni, const char* type_name, const char* name, const char* descriptor) {
   jclass type = jni->FindClass(type_name);
   jfieldID field = type ? jni->GetFieldID(type, name, descriptor) : nullptr;

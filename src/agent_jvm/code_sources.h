@@ -1,4 +1,4 @@
-// Where the program's classes were loaded from, as facts of the recording: whose code a place is follows from it
+// Where the program's classes were loaded from, as facts of the recording: they show whose code a place is
 // (model/code_owners.h). Only fields are read: no Java code runs.
 //
 // Thread-safe (one lock; slow paths only).

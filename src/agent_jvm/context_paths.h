@@ -15,11 +15,12 @@ namespace contrafact::agent_jvm {
 class ContextPaths {
  public:
   // The context of the current thread's stack, if a stack with the same innermost frames was learnt.
-  // `trust_interpreted`: the methods of its interpreted frames last as long as the process; else it must have none.
+  // `trust_interpreted`: the methods of its interpreted frames last as long as the process; else it must have no such
+  // frames.
   std::optional<uint32_t> find(const FrameWalk& walk, JNIEnv* jni, bool trust_interpreted);
 
-  // The stack that the current thread has now has this context, whatever lies behind its first `frames` frames; more
-  // than there are: it takes them all. Does nothing for a stack that cannot be walked.
+  // The current thread's stack has this context, whatever lies behind its first `frames` frames; if it has fewer, all
+  // of them count. Does nothing for a stack that cannot be walked.
   void learn(const FrameWalk& walk, JNIEnv* jni, bool trust_interpreted, size_t frames, uint32_t context);
 
   void clear();

@@ -16,7 +16,7 @@ constexpr size_t kWalks = 2;                  // a short one, then one of the fu
 constexpr uint32_t kDeeper = UINT32_MAX - 1;
 constexpr size_t kAllFrames = SIZE_MAX;  // as a number of frames used
 
-// `walk` tells a stack of just so many frames from the beginning of a deeper one.
+// `walk` distinguishes a stack of just so many frames from the beginning of a deeper one.
 template <typename Key, typename Frame>
 Key key_of(const Frame* frames, jint count, size_t walk) {
   const XXH128_hash_t hash = XXH3_128bits_withSeed(frames, sizeof(Frame) * static_cast<size_t>(count), walk);
@@ -70,7 +70,7 @@ format::ContextId ContextTable::current(JNIEnv* jni, Cache& cache) {
   return format::ContextId(known.context);
 }
 
-// `may_learn`: the stack was met before. Paths are not learnt from stacks that come once.
+// `may_learn`: the stack was met before. No paths are learnt from stacks that come only once.
 ContextTable::Cache::Known ContextTable::by_call_trace(JNIEnv* jni, Cache& cache, bool& may_learn) {
   const jint full = static_cast<jint>(depth_max_ + kInjectedFramesMax);
   cache.frames.resize(static_cast<size_t>(full));

@@ -4,11 +4,10 @@
 // is below belongs to whatever the worker did before (a task that it helps while it waits). Injected frames and lambda
 // proxies are left out; a context that has no frame of the program keeps all of them.
 //
-// Walking the stack is what recording costs most, so there are three ways, each the key of a cache that the next one
-// fills: a walk over the physical frames (frame_walk.h); the JVM's cheap walk (call_trace.h), first of the innermost
-// frames alone, for where the current task began among them they are all that matters; JVMTI's exact one. A stack goes
-// into the caches only after the last two gave the same frames: then each physical frame stands for at least one of
-// them.
+// Walking the stack is the costliest part of recording. So there are three walks, each the key of a cache that the next
+// one fills: a walk over the physical frames (frame_walk.h); the JVM's cheap walk (call_trace.h), first of the
+// innermost frames alone, which suffice where the current task began among them; JVMTI's exact one. A stack goes into
+// the caches only after the last two gave the same frames: then each physical frame stands for at least one of them.
 //
 // Thread-safe. Each thread has caches of its own; a hit takes no lock.
 #pragma once

@@ -1,4 +1,5 @@
-// The shapes of edits that the probes are made of. Each works on one method; what fails leaves the method as it was.
+// The shapes of edits that the probes are made of. Each works on one method; an edit that fails leaves the method as it
+// was.
 //
 // Not thread-safe: an Edit belongs to one method of one class.
 #pragma once

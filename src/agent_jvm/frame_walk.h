@@ -1,5 +1,5 @@
 // A walk over the physical frames of the current thread's own stack: compiled, interpreted and native methods as
-// HotSpot lays them out on x86-64. It tells frames apart; what they are, only JVMTI says (contexts.h). An order of
+// HotSpot lays them out on x86-64. It distinguishes frames; only JVMTI says what they are (contexts.h). An order of
 // magnitude cheaper than asking the JVM, which turns every frame into methods and checks all it meets.
 //
 // Thread-safe after resolve(). Invariants:
@@ -56,7 +56,7 @@ class FrameWalk {
   // The kind of the frame at `position`, which leaves frames that are no method's.
   Kind classify(Position& position) const;
   static Key key(Kind kind, const Position& position);
-  // To the caller. False: it cannot be told.
+  // To the caller. False: the caller cannot be found.
   static bool leave_compiled(Position& position, uint32_t frame_words);
   static bool leave_interpreted(Position& position);
   // The compiled method that `pc` lies in, where it was called something from. False if there is none.

@@ -48,7 +48,7 @@ base::Status look_at_calls(Edit& edit, const std::function<void(const CallSite&)
 // The fate of the Runnable that a method `execute` gets, as far as the method's own code shows it.
 enum class Fate {
   queued,     // none of the others
-  handed_on,  // another executor gets it or what wraps it, or a thread of its own: those tell
+  handed_on,  // another executor, or a thread of its own, gets it or its wrapper: those report
   run,        // at once, and it is used for nothing else
 };
 
@@ -92,7 +92,7 @@ base::Status find_fate(Edit& edit, Found& found) {
     runs += is_call(site.owner, site.name, site.descriptor);
     checks += is_check(site.name);
     found.put |= is_put(site.name);
-    // What the JDK wraps is begun by the JDK, too.
+    // A Runnable that the JDK wraps is begun by the JDK, too.
     hands_on |= site.name == "<init>" && is_of_jdk(site.owner) && takes_task(site.descriptor);
     hands_on |= (site.name == "execute" && site.descriptor == kTakesRunnable) ||
                 (site.name == "start" && site.descriptor == "()V") ||
@@ -148,7 +148,7 @@ HandOvers::HandOvers(const classfile::ClassFile& file) {
                                                       [&](const auto& method) { return is_own_submission(method); });
 }
 
-// Its own, or those of a class within it that is one.
+// Threads, or objects of a class within it that is one.
 bool HandOvers::starts_threads(const classfile::ClassFile& file) {
   const classfile::ConstantPool& pool = file.pool();
   const std::string_view outermost = file.name().substr(0, file.name().find('$'));

@@ -72,7 +72,7 @@ std::optional<uint64_t> HeapSizes::array_bytes(JNIEnv* jni, char element, jint l
 }
 
 // An array of n elements takes header + n * element bytes, rounded up. Where the size first grows, at n = grows, header
-// + (n - 1) * element is at most, and less than one element below, the size of the empty array; since alignment is a
+// + (n - 1) * element is at most the size of the empty array, and less than one element below it; since alignment is a
 // multiple of the element's size, every header in that range gives the same sizes.
 bool HeapSizes::learn(JNIEnv* jni, char element) {
   const auto empty = array_bytes(jni, element, 0);

@@ -15,7 +15,7 @@ struct ClassAndMethod {
   std::string_view method;
 };
 
-// The methods that emit a task's start (see the probes): what is below them on a stack belongs to another task.
+// The methods that emit a task's start (see the probes): the frames below them on a stack belong to another task.
 constexpr ClassAndMethod kBoundaries[] = {
     {"Ljava/util/concurrent/ThreadPoolExecutor;", "runWorker"},
     {"Ljava/util/concurrent/ForkJoinTask;", "doExec"},
@@ -128,7 +128,7 @@ MethodInfo MethodTable::describe(jmethodID method) {
   if (jvmti_->GetLineNumberTable(method, &count, &lines) == JVMTI_ERROR_NONE) info.lines.assign(lines, lines + count);
   JvmtiMemory release_lines(jvmti_, lines);
   info.id = row(text, name, type, info.line_at(0));
-  // `get(5, SECONDS)` and its like: who asks so is content without the result.
+  // `get(5, SECONDS)` and its like: a caller of these can go on without the result.
   if (std::string_view(descriptor).starts_with("(JLjava/util/concurrent/TimeUnit;"))
     recorder_.add_fact("method.timed." + std::to_string(info.id.index()), "yes");
   return info;

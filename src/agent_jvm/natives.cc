@@ -18,7 +18,8 @@ namespace {
 
 Agent* g_bound_agent = nullptr;  // native methods have no other way to it
 
-// The method that runs a task: that of the first listed class which the object is an instance of. Of none: a function.
+// The method that runs a task: the one of the first listed class that the object is an instance of. If none: a
+// function.
 struct EntryPoint {
   const char* class_name;
   std::string_view method;

@@ -49,7 +49,7 @@ std::string field_of_class(jvmtiEnv* jvmti, JNIEnv* jni, jclass type, jobject po
   return dotted_name(signature) + "." + name;
 }
 
-// The JDK's own classes are no place to find a program's name in.
+// The JDK's own classes do not hold the program's names.
 bool is_of_program(jvmtiEnv* jvmti, JNIEnv* jni, jclass type) {
   jobject loader = nullptr;
   if (jvmti->GetClassLoader(type, &loader) != JVMTI_ERROR_NONE || !loader) return false;

@@ -13,8 +13,8 @@ namespace contrafact::agent_jvm {
 std::string static_field_of(jvmtiEnv* jvmti, JNIEnv* jni, jobject pool);
 
 // "shop.Feed.pool" of the innermost class of the program: its one instance field whose type is an executor's and that
-// the pool fits into; empty if it has none or several. Of which object, and whether it holds this pool, is not looked
-// at: who is asked has no receiver at hand.
+// the pool fits into; empty if it has none or several. Whether an object's field really holds this pool is not checked:
+// there is no receiver at hand.
 std::string only_instance_field_for(jvmtiEnv* jvmti, JNIEnv* jni, jobject pool);
 
 }  // namespace contrafact::agent_jvm

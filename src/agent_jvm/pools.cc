@@ -84,7 +84,7 @@ jfieldID number_field(JNIEnv* jni, jobject pool) {
 
 }  // namespace
 
-// Of the threads that meet here at first all describe the pool, and one makes its row.
+// Threads that meet here first may all describe the pool, but only one makes its row.
 jint Pools::number(JNIEnv* jni, jobject pool) {
   jfieldID field = number_field(jni, pool);
   if (!field) return 0;
@@ -155,7 +155,7 @@ format::PoolRow Pools::describe(JNIEnv* jni, jobject pool, bool fork_join) {
   return row;
 }
 
-// Of an executor that nothing is known of, the size is unknown.
+// The size of an executor of an unknown class is unknown.
 format::PoolRow Pools::describe_framework(JNIEnv* jni, jobject pool) {
   format::PoolRow row;
   row.name = recorder_.intern(dotted_name(signature_of(jni, pool)));

@@ -105,7 +105,7 @@ base::Status wrap_takes(Edit& edit, const Edit::Emit& pool);
 
 // Function events of one method that the configuration chose.
 base::Status add_function_events(Edit& edit, uint32_t method_id);
-// JDKs in which Thread.sleep(long) is native: its callers tell of it. Succeeds if there is no such call.
+// For JDKs in which Thread.sleep(long) is native: its callers report it. Succeeds if there is no such call.
 base::Status wrap_sleep_calls(Edit& edit);
 // Object.notify and notifyAll are final and native, so their callers report them. Succeeds if there is no such call.
 base::Status tell_notifications(Edit& edit);

@@ -1,6 +1,6 @@
-// Objects and arrays that a method makes: by the bytecodes that do, and by calls of the JVM's own functions that do.
-// Not seen: what the JVM makes by itself (string constants, exceptions such as NullPointerException), and what native
-// code makes that is not in the list.
+// Objects and arrays that a method makes: by bytecodes, and by calls of the JVM's own functions. Not seen: objects that
+// the JVM makes by itself (string constants, exceptions such as NullPointerException), and those of native code that is
+// not in the list.
 #include <algorithm>
 
 #include "agent_jvm/analysis_probes.h"

@@ -1,4 +1,5 @@
-// CompletableFuture: its asynchronous suppliers, every kind of dependent stage, what completes it, who waits for it.
+// CompletableFuture: its asynchronous suppliers, every kind of dependent stage, its completion, and the threads that
+// wait for it.
 //
 // A stage's function is called either by its Completion's tryFire (or by a method of the stage that tryFire calls), or
 // at once, where the source is complete, by uni...Now and the compose stages. Each of those calls is wrapped in place.
@@ -27,7 +28,7 @@ enum class Result {
   as_given,   // whenComplete: the outcome is that of the source, the function's second argument
 };
 
-// Wraps the calls of functions; `stage` is the local variable that holds the stage, which `start` is told of.
+// Wraps the calls of functions; `stage` is the local variable that holds the stage, which is passed to `start`.
 base::Status wrap_body(Edit& edit, uint32_t stage, Result result, std::string_view start = "stageStart") {
   const uint32_t token = edit.token();
   return edit.wrap(is_function_call, [&, token](const CallOperands& operands, Sequence& before, Sequence& after,

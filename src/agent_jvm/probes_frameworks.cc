@@ -1,5 +1,5 @@
-// Frameworks with queues, worker loops and futures of their own, one row for each method. What `void execute(Runnable)`
-// hands over and where Runnable.run is called needs no row (hand_overs.h): rows say what these two do not.
+// Frameworks with queues, worker loops and futures of their own, one row for each method. Hand-overs by `void
+// execute(Runnable)` and calls of Runnable.run need no row (hand_overs.h): rows are for all others.
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/hand_overs.h"
 #include "agent_jvm/probes.h"
@@ -46,7 +46,8 @@ base::Status run_within(Edit& edit) {
         exception.dup().lload(token).invokestatic(kProbesClass, "bareEnd", "(Ljava/lang/Throwable;J)V");
       });
   if (!status) return status;
-  // By the queue's method, or in newer releases of Netty by the executor's, which also takes what has not run yet.
+  // By the queue's method, or in newer releases of Netty by the executor's, which also takes tasks that have not run
+  // yet.
   const auto puts_back = [](const CallSite& site) {
     return site.name == "add" || site.name == "scheduleFromEventLoop";
   };
@@ -59,7 +60,7 @@ base::Status run_within(Edit& edit) {
   return status ? edit.finish() : status;
 }
 
-// What was handed over begins here, and what was not is run in place.
+// A Runnable that was handed over begins here; any other is run in place.
 base::Status run_here(Edit& edit) {
   return wrap_runs(edit, kExecutorsClass, "placeStart");
 }

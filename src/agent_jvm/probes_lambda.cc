@@ -1,5 +1,5 @@
 // The class that the lambda metafactory makes for a lambda or method reference never passes the class hook; so its
-// maker tells which method it stands for.
+// maker reports which method it stands for.
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 

@@ -1,4 +1,5 @@
-// Semaphores: who takes and gives how many permits. Waiting for them is blocking like any other (probes_park.cc).
+// Semaphores: which thread takes and gives how many permits. Waiting for them is blocking like any other
+// (probes_park.cc).
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 

@@ -1,4 +1,4 @@
-// ThreadPoolExecutor and ScheduledThreadPoolExecutor, and what their rejection policies do.
+// ThreadPoolExecutor and ScheduledThreadPoolExecutor, and their rejection policies.
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 

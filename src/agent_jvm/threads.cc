@@ -20,7 +20,7 @@ constexpr jint kTaskId = (1 << 28) - 1;
 constexpr jint kTaskStarted = 1 << 30;
 constexpr jint kTaskCompleted = INT32_MIN;
 constexpr jint kFlagUncaught = 1;
-constexpr jint kFlagBlocked = 4;  // shifted by the reason: inside a block that JVMTI told of
+constexpr jint kFlagBlocked = 4;  // shifted by the reason: inside a block that JVMTI reported
 constexpr jlong kBufferEnded = -1;
 constexpr size_t kWaitingMax = 4096;  // bounds what one notification looks through
 
@@ -109,7 +109,8 @@ void Threads::started(JNIEnv* jni, jthread thread) {
 
 void Threads::ended(JNIEnv* jni, jthread thread) {
   if (!t_state) return;
-  // The thread that calls System.exit or halt is said to end in the midst of its work: leave its brackets open.
+  // For the thread that calls System.exit or halt, JVMTI reports an end in the midst of its work: leave its brackets
+  // open.
   jint frames = 0;
   if (agent_.jvmti->GetFrameCount(thread, &frames) == JVMTI_ERROR_NONE && frames > 0) return;
   const jint word = jni->GetIntField(thread, task_);

@@ -7,8 +7,8 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-// What the probes themselves call on every event: a probe there would call itself. So would classes that load before
-// the injected ones can.
+// The probes themselves call these on every event: a probe there would call itself. The same holds for classes that
+// load before the injected ones can.
 constexpr std::string_view kNever[] = {
     "java.lang.Contrafact*", "java.lang.Object",    "java.lang.System",        "java.lang.Thread",
     "java.lang.ref.*",       "jdk.internal.misc.*", "java.lang.VirtualThread", "java.lang.Math",

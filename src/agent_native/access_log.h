@@ -27,7 +27,7 @@ class AccessLog final : public translate::AccessSink {
   AccessLog(recorder::Client* client, TimeWindow window, AccessTotals& totals)
       : client_(client), window_(window), totals_(totals) {}
 
-  // What is logged from here on happened after `now_ns`.
+  // All that is logged from here on happened after `now_ns`.
   void begin(int64_t now_ns);
   void missed(format::SetGap gap) {
     if (gap_ == format::SetGap::complete) gap_ = gap;
@@ -41,7 +41,7 @@ class AccessLog final : public translate::AccessSink {
  private:
   void send(int64_t now_ns);
 
-  // The translator's whole log, but for accesses of unusual sizes that are all far from each other.
+  // Room for the translator's whole log, unless its accesses are all of unusual sizes and far from each other.
   static constexpr size_t kBytesMax = 48 << 10;
 
   recorder::Client* const client_;

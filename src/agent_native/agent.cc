@@ -55,7 +55,7 @@ std::string own_path() {
   return info.dli_fname;
 }
 
-// The variable's entry in the environment, NAME=VALUE; null if there is none. The C library's functions are not asked:
+// The variable's entry in the environment, NAME=VALUE; null if there is none. Does not call the C library's functions:
 // shells bring their own, which work on variables that they have not read yet.
 char** find_variable(std::string_view name) {
   for (char** entry = environ; entry && *entry; ++entry) {
@@ -79,8 +79,8 @@ size_t remove_variable(std::string_view name) {
 // Programs that this one starts are not ours, unless children are recorded. Done in place, so that every copy of the
 // environment that the program makes is clean.
 //
-// The kernel has put the auxiliary vector behind it, and programs go there from its end: what two entries leave is as
-// large as an entry of that vector, and becomes one that says nothing. `kernels`: the environment as it was put there.
+// The auxiliary vector lies behind the kernel's environment, `kernels`, and programs find it from the environment's
+// end. So the room of two removed entries, as large as one of that vector, becomes a vector entry that says nothing.
 void clean_environment(const Shared& shared, char** kernels) {
   constexpr std::string_view kPreload = "LD_PRELOAD";
   constexpr std::string_view kPadding(kPaddingEntry, sizeof kPaddingEntry - 2);
@@ -132,9 +132,9 @@ void keep_interrupted_apart() {
   g_agent.shared->log->keep_to_this_process();
 }
 
-// The recording goes on in the child with an area of its own, or it ends there. The C library's locks may be held by
-// threads that are not in the child, or be in the hands of what a handler interrupted, and the program's own handlers
-// of forks, which put its allocator in order, may come later: so none of that is asked for anything.
+// The recording goes on in the child with an area of its own, or it ends there. Neither the C library nor the allocator
+// is called. The library's locks may be held by threads that are not in the child, or by code that a handler
+// interrupted; the program's own handlers of forks, which put its allocator in order, may come later.
 void in_forked_child() {
   g_original.is_original.store(0, std::memory_order_relaxed);
   contrafact_vfork_depth = 0;
@@ -163,8 +163,8 @@ void in_forked_child() {
   note_end_of_sets(sets);
 }
 
-// A handler may call it, also one that interrupted the loader: which libraries there are, the recording process finds
-// out where it needs to know.
+// A handler may call it, also one that interrupted the loader. So it lists no libraries: the recording process finds
+// them where it needs to.
 void end_recording_quickly() {
   never_list_libraries();
   end_recording();
@@ -243,7 +243,8 @@ void end_recording() {
 
 using namespace contrafact::agent_native;
 
-// Runs no handlers of forks, and so its child is not recorded. Without CONTRAFACT_CALLED: a thread goes on natively.
+// This fork runs no handlers of forks, so its child is not recorded. Without CONTRAFACT_CALLED: a thread goes on
+// natively.
 CONTRAFACT_INTERPOSE(pid_t, _Fork, ()) {
   const pid_t child = real()._Fork();
   if (child != 0) return child;

@@ -2,8 +2,8 @@
 // may use it until its very end. Interposed functions have no other way to it than a global.
 //
 // It lives in somebody else's process. After its constructor it has no thread and no file descriptor, and makes no
-// system call but in exec and, with read and write sets, where docs/native.md says. What async-signal-safe functions
-// reach neither locks nor allocates, and takes 2 KiB of the stack at most.
+// system call but in exec and, with read and write sets, where docs/native.md says. Code that async-signal-safe
+// functions reach neither locks nor allocates, and takes 2 KiB of the stack at most.
 //
 // Threads: `live` is atomic, `shared` is set before it. A forked child has neither, unless children are recorded: then
 // it makes its own.
@@ -42,7 +42,7 @@ struct Agent {
 };
 extern Agent g_agent;
 
-// Not even exec makes a system call for us.
+// If so, not even exec makes a system call for us.
 inline bool is_restricted() {
   return g_agent.restrictions.load(std::memory_order_relaxed) != 0;
 }
@@ -84,7 +84,7 @@ class ProgramCall {
   int64_t last_ns_ = 0;
 };
 
-// The current thread's id in the kernel, which is not asked.
+// The current thread's id in the kernel, found without asking the kernel.
 uint32_t own_thread_id();
 
 // One line on standard error. In a signal's handler, too.

@@ -10,8 +10,7 @@
 namespace contrafact::agent_native {
 namespace {
 
-// The allocator's functions. What they read and write of the program's own memory is noted, and which blocks come and
-// go.
+// The allocator's functions. Their accesses to the program's own memory are noted, and the blocks that come and go.
 struct Allocator {
   void* (*malloc)(size_t);
   void (*free)(void*);
@@ -26,7 +25,7 @@ struct Allocator {
 constinit Allocator g_allocator = {};
 constinit translate::Translator* g_translator = nullptr;
 
-// Inside: a handler's locks leave the segment alone meanwhile.
+// The thread is inside: a handler's locks leave the segment alone meanwhile.
 void note_of_allocator(const void* begin, size_t bytes, uint32_t flags) {
   const Inside inside;
   g_translator->note(begin, bytes, flags);
@@ -56,7 +55,7 @@ void find(Function*& function, const char* name) {
   function = reinterpret_cast<Function*>(found);
 }
 
-// One that brings its own `free` may not know the size of its blocks; another's function must not be asked.
+// A library with its own `free` may not know the size of its blocks; another library's function must not be asked.
 bool are_of_one_library(const void* one, const void* other) {
   Dl_info of_one, of_other;
   return dladdr(one, &of_one) != 0 && dladdr(other, &of_other) != 0 && of_one.dli_fbase == of_other.dli_fbase;
@@ -82,8 +81,8 @@ void* stand_in_calloc(size_t count, size_t bytes) {
   return memory;
 }
 
-// What realloc did. A block that grew or shrank in its place goes on as it was; of one that moved, what it held is
-// read, and written to its new place.
+// What realloc did. A block that grew or shrank in its place goes on as it was; of a block that moved, the content
+// counts as read, and as written to the new place.
 class Reallocation {
  public:
   explicit Reallocation(void* block)
@@ -138,7 +137,7 @@ void note_allocator_at(translate::Translator& translator) {
   g_translator = &translator;
 }
 
-// Without malloc_usable_size nobody knows what realloc copies: it runs translated then.
+// Without malloc_usable_size nobody knows what realloc copies: then realloc runs translated.
 void watch_allocator(translate::Translator& translator) {
   note_allocator_at(translator);
   const auto add = [&](auto* function, auto* stand_in) {

@@ -13,11 +13,11 @@ namespace contrafact::agent_native {
 // Makes gates of the functions that neither unwind nor are cancelled, whichever library provides them. Asks the loader.
 void watch_allocator(translate::Translator& translator);
 
-// What the program's allocator does is noted there from now on: in a forked child, whose translator has its parent's
-// gates.
+// From now on `translator` notes what the program's allocator does. For a forked child, whose translator has its
+// parent's gates.
 void note_allocator_at(translate::Translator& translator);
 
-// The current thread is about to give `block` back, in native code: what is allocated there next is another place.
+// The current thread is about to free `block`, in native code: memory that is allocated there next is another place.
 // REQUIRES: sets_are_on().
 void note_native_free(void* block);
 

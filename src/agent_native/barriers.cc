@@ -1,4 +1,4 @@
-// pthread_barrier_wait. Whoever comes last wakes the others: the analysis sees it by the times.
+// pthread_barrier_wait. The thread that comes last wakes the others: the analysis finds it by the times.
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
 

@@ -36,7 +36,7 @@ uint64_t word(const pthread_mutex_t* mutex) {
   return contrafact::recorder::lock_word(mutex, LockKind::mutex);
 }
 
-// It was not the thread's, or is nobody's any more.
+// Else the mutex was not the thread's, or is nobody's any more.
 bool has_mutex(int error) {
   return error != EPERM && error != ENOTRECOVERABLE;
 }
@@ -80,7 +80,7 @@ CONTRAFACT_INTERPOSE(int, pthread_cond_clockwait,
   return error;
 }
 
-// The event comes first: whoever is woken has a later time.
+// The event comes first: so the woken thread has a later time.
 CONTRAFACT_INTERPOSE(int, pthread_cond_signal, (pthread_cond_t * condition)) {
   CONTRAFACT_CALLED;
   if (Client* client = recording()) {

@@ -1,5 +1,5 @@
-// A condition variable's wait, shared by the POSIX and the C11 interposers: the mutex is given up, the thread waits,
-// and has the mutex again. Cancellation ends the wait with the mutex held, as the standard says; then too all is
+// A condition variable's wait, shared by the POSIX and the C11 interposers: the thread releases the mutex, waits, and
+// acquires the mutex again. Cancellation ends the wait with the mutex held, as the standard says; then too all is
 // recorded.
 #pragma once
 

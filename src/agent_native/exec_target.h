@@ -16,10 +16,10 @@ struct ExecTarget {
 // Memory that looking takes, of the caller's.
 inline constexpr size_t kLookBytes = 8192;
 
-// False where the program would run with our entries in its environment and without the agent, or not at all: it is
-// statically linked, of another loader or processor, runs with other rights than ours, or a script for such a program.
-// True where that cannot be told, and so for a process with several threads: to read the file takes a descriptor for a
-// moment, whose number another thread may make its own meanwhile.
+// False where the program would run with our entries in its environment but without the agent, or not at all: it is
+// statically linked, of another loader or processor, runs with other rights than ours, or is a script for such a
+// program. True where this cannot be found out, as in a process with several threads: reading the file takes a
+// descriptor, whose number another thread may claim meanwhile.
 //
 // May be called in a signal's handler. Calls the kernel; not for a process that restricts its system calls.
 bool can_load_agent(const ExecTarget& target, char* memory);

@@ -89,7 +89,7 @@ bool path_can_load_agent(const char* path, char* buffer) {
   for (int scripts = 0; scripts < kScriptsMax; ++scripts) {
     struct stat status{};
     if (raw_system_call(SYS_newfstatat, AT_FDCWD, address_of(path), address_of(&status), 0) != 0) return true;
-    if (!S_ISREG(status.st_mode)) return true;  // others may do something when they are opened
+    if (!S_ISREG(status.st_mode)) return true;  // opening any other kind may have an effect
     const long file = raw_system_call(SYS_openat, AT_FDCWD, address_of(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return true;
     const Kind kind = look_at(static_cast<int>(file), buffer, path);

@@ -20,7 +20,7 @@ using Free = void (*)(void*);
 constinit std::atomic<Free> g_next{nullptr};
 thread_local constinit bool t_finding __attribute__((tls_model("initial-exec"))) = false;
 
-// Null while it is being looked for: what the loader frees meanwhile stays allocated.
+// Null while it is being looked for: blocks that the loader frees meanwhile stay allocated.
 Free next() {
   Free known = g_next.load(std::memory_order_acquire);
   if (known || t_finding) return known;

@@ -1,5 +1,5 @@
-// syscall(SYS_futex, ...): what programs with locks of their own wait at. A futex is known by its word's address; a
-// wait at it and the call that ends the wait are seen, the lock that the program builds of them is not.
+// syscall(SYS_futex, ...): programs with locks of their own wait there. A futex is known by its word's address. A wait
+// at it and the call that ends the wait are seen; the lock that the program builds with them is not.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
@@ -44,7 +44,7 @@ uint64_t word(long address) {
   return contrafact::recorder::lock_word(reinterpret_cast<const void*>(address), LockKind::futex);
 }
 
-// The wait is written when it begins: a thread that never comes back shows it. One that does not begin, since the
+// The wait is written when it begins: a thread that never comes back shows it. A wait that does not begin, because the
 // word's value is another one already (EAGAIN), counts as failed.
 template <typename Library>
 [[gnu::noinline]] long wait_at(Client* client, uint64_t futex, uint64_t site, Library library) {
@@ -60,8 +60,8 @@ template <typename Library>
   return result;
 }
 
-// The time is taken before: whoever is woken has a later one. `most`: how many the call may wake. A signal for each
-// that it woke; one event where these were all who waited, or many.
+// The time is read before the call: a woken thread has a later one. `most`: how many the call may wake. A signal for
+// each thread that it woke; one event where these were all that waited, or many.
 template <typename Library>
 [[gnu::noinline]] long wake_at(Client* client, uint64_t futex, uint64_t site, long most, Library library) {
   constexpr long kSignalsMax = 8;
@@ -83,7 +83,7 @@ long ask_library(const long* call) {
   return real().syscall(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
 }
 
-// Apart from all else, for its own stack.
+// Apart from all else, which needs less stack.
 [[gnu::noinline]] long at_futex(const long* call, uint64_t site) {
   Client* client = recording();
   const auto library = [call] { return ask_library(call); };

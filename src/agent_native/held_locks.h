@@ -1,4 +1,4 @@
-// HeldLocks: which locks a thread holds, in any order. A lock that is taken again stands twice.
+// HeldLocks: which locks a thread holds, in any order. A lock that is acquired again is listed twice.
 //
 // Thread safety: its thread's. Bounds: beyond kListedMax it knows how many there are, not which.
 #pragma once
@@ -19,7 +19,7 @@ class HeldLocks {
       ++unlisted_;
     }
   }
-  // One that is not held is another thread's, which this one gives up for it: nothing changes.
+  // If the thread does not hold the lock, it releases that for another thread: nothing changes.
   void give_up(uint64_t lock) {
     for (size_t i = listed_count_; i-- > 0;) {
       if (listed_[i] != lock) continue;

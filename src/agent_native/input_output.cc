@@ -1,4 +1,5 @@
-// Input and output on one descriptor. What the C library's own streams do is not seen: they call it without the loader.
+// Input and output on one descriptor. Calls by the C library's own streams are not seen: they do not go through the
+// loader.
 #include <sys/syscall.h>
 
 #include "agent_native/blocking.h"

@@ -46,9 +46,10 @@ constinit std::atomic<bool> g_listing{false};
 constinit Line g_line;
 constinit std::atomic<unsigned long long> g_adds{0}, g_subs{0};
 
-// The lock of the loader's that walks along its list hold; null: not found, and nothing is listed. Neither exit() nor a
-// dlclose() that unloads nothing takes it, and a walk may last for ever. So it must not be waited for, but no function
-// of the C library tries it. It lies in _rtld_global: the recursive mutex that a thread holds during a walk only.
+// The loader's lock that is held during walks along its list; null: not found, and nothing is listed. Neither exit()
+// nor a dlclose() that unloads nothing acquires it, and a walk may last for ever. So we must not wait for it, but no
+// function of the C library tries it. It lies in _rtld_global: the recursive mutex that a thread holds during a walk
+// only.
 constinit pthread_mutex_t* g_walk_lock = nullptr;
 
 struct Search {
@@ -119,8 +120,8 @@ void put_build_id(const dl_phdr_info& info) {
   g_line.put("-");
 }
 
-// The first in the loader's list is the program itself, and has no name. A process that may not ask for it leaves that
-// to the recording process.
+// The first in the loader's list is the program itself, and has no name. A process that may not ask for the program's
+// path leaves that to the recording process.
 std::string_view path_of(const dl_phdr_info& info) {
   constexpr std::string_view kProgram = "/proc/self/exe";
   if (info.dlpi_name && info.dlpi_name[0] != 0) return info.dlpi_name;

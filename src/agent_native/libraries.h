@@ -13,7 +13,7 @@ void prepare_to_list_libraries();
 // Allocates nothing. REQUIRES: the current thread is inside.
 void list_libraries(recorder::Client* client);
 
-// In a forked child, where another thread of its parent may have held the loader's lock: nobody gives that back. The
+// In a forked child, where another thread of its parent may have held the loader's lock: nobody releases it. The
 // recording process knows what the parent had loaded, and finds what the child loads in the kernel's map.
 void never_list_libraries();
 

@@ -2,8 +2,8 @@
 // bound to the lock; both return 0 or an error.
 //
 // The try comes first: a free lock costs one event and its time, and a failed try is what makes an acquisition
-// contended. Not where the try could hide what the library would say, or change the lock: there it is asked once
-// (acquire_untried).
+// contended. There is no try where it could hide what the library would report, or change the lock: there the library
+// is called once (acquire_untried).
 #pragma once
 
 #include <time.h>
@@ -25,7 +25,7 @@ struct Acquisition {
   EventKind acquired() const { return shared ? EventKind::lock_acquired_shared : EventKind::lock_acquired; }
 };
 
-// What is in the way when a try fails.
+// A try failed because the lock is held.
 constexpr bool is_busy(int error) {
   return error == EBUSY;
 }
@@ -34,8 +34,8 @@ constexpr bool is_held(int error) {
   return error == 0 || error == EOWNERDEAD;
 }
 
-// Where a lock is tried first, the library would not look at the clock and the time of a timed wait. Some functions
-// refuse bad ones even if the lock is free: they are asked at once.
+// Where a lock is tried first, the library does not look at the clock and the time of a timed wait. Some functions
+// refuse bad ones even if the lock is free: those functions are called without a try.
 inline bool is_known_clock(clockid_t clock) {
   return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
@@ -96,7 +96,8 @@ inline int try_acquire(Client* client, const Acquisition& what, Try try_it) {
   return tried;
 }
 
-// The time is taken before, the event written after: sections do not overlap, and the event's cost is outside.
+// The time is read before the release, the event written after: sections do not overlap, and the event's cost is
+// outside.
 template <typename Unlock>
 inline int release(Client* client, uint64_t lock, uint64_t site, Unlock unlock) {
   const int64_t now_ns = std::max(g_clock.earlier_ns(), t_local.last_event_ns);

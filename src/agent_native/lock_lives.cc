@@ -1,5 +1,5 @@
-// Where locks and their like begin and end: pthread_*_init and _destroy, sem_*, mtx_*, cnd_*. What lies at the place
-// afterwards is another lock (format/event.h). Memory that is used again without either is not seen.
+// Where locks and their like begin and end: pthread_*_init and _destroy, sem_*, mtx_*, cnd_*. A lock that lies at the
+// place afterwards is another one (format/event.h). Memory that is used again without such a call is not noticed.
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
 
@@ -12,12 +12,12 @@ uint64_t word(Lock* lock, LockKind kind) {
   return contrafact::recorder::lock_word(const_cast<const void*>(static_cast<volatile const void*>(lock)), kind);
 }
 
-// No lock event: what a thread accesses in its critical sections is told at those.
+// This is no lock event: accesses in critical sections are reported at lock events only.
 void append_life(Client* client, EventKind kind, int64_t time_ns, uint64_t lock, uint64_t site) {
   append(client, kind, time_ns, lock, lock >> 32, site, site >> 32);
 }
 
-// `library` returns 0 if it did it. The time is after it: nobody uses the lock before.
+// `library` returns 0 if it succeeded. The time is read after it: nobody uses the lock before.
 template <typename Library>
 int init(uint64_t lock, uint64_t site, Library library) {
   const int error = library();
@@ -26,7 +26,7 @@ int init(uint64_t lock, uint64_t site, Library library) {
   return error;
 }
 
-// The time is before it: then the place may be used for something else.
+// The time is read before it: afterwards the place may be used for something else.
 template <typename Library>
 int destroy(uint64_t lock, uint64_t site, Library library) {
   Client* client = recording();

@@ -15,8 +15,8 @@ thread_local constinit LockSiteThread t_lock_sites __attribute__((tls_model("ini
 namespace {
 
 constexpr size_t kWrappersMax = 4;        // around each other
-constexpr uint32_t kFrameBytesMax = 256;  // of what only locks; larger ones may have frames of several sizes
-constexpr uint32_t kWatchesMax = 64;      // of a place whose lock nobody gives up
+constexpr uint32_t kFrameBytesMax = 256;  // of functions that only lock; larger ones may have frames of several sizes
+constexpr uint32_t kWatchesMax = 64;      // of a place whose lock nobody releases
 constexpr size_t kHeldMax = 4;            // watched at a time, by one thread
 
 // What is known of a place that a call returns to.
@@ -53,7 +53,7 @@ struct Watched {
   StackFrame frames[kWrappersMax + 1] = {};
 };
 struct Watches {
-  size_t count = 0;  // of the acquisition that is going on
+  size_t count = 0;  // of the acquisition now going on
   StackFrame asked[7] = {};
   Watched held[kHeldMax];
   size_t next = 0;
@@ -94,7 +94,7 @@ void note_wrapper(Client* client, uint64_t address, Place& place, uint32_t frame
   recorder::append_text(client, recorder::TextKind::fact, 0, {key, key_end}, {value, value_end});
 }
 
-// Whether a function is still running that `caller` called; `now` is the stack. Nobody knows: a walk has few frames.
+// Whether a function that `caller` called may still run; `now` is the stack. True if unknown: a walk has few frames.
 bool may_be_running(const StackFrame& caller, std::span<const StackFrame> now) {
   if (now.empty() || now.back().stack_pointer < caller.stack_pointer) return true;
   return std::ranges::any_of(now, [&](const StackFrame& frame) {
@@ -120,7 +120,8 @@ void judge(Client* client, const Watched& watched, std::span<const StackFrame> n
 
 }  // namespace
 
-// A wrapper's caller that is not where it should be is not believed: the wrapper's frame has several sizes then.
+// If a wrapper's caller is not where it should be, the word there is not believed: the wrapper's frame has several
+// sizes then.
 uint64_t lock_site_slow(uint64_t return_address, uint64_t stack_pointer) {
   uint64_t wrapper = return_address, site = return_address;
   t_lock_sites.asked = 0;

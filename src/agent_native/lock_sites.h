@@ -1,5 +1,5 @@
-// Where a lock is asked for: the innermost code that does more than lock. Programs and libraries wrap the C library's
-// functions (my_lock(m), a lock_guard's constructor), and where the call returns to is in the wrapper then.
+// The site of a lock: the innermost code that asks for it and does more than lock. Programs and libraries wrap the C
+// library's functions (my_lock(m), a lock_guard's constructor), and then the call returns into the wrapper.
 //
 // Whether a function only locks is found by what it does: it returns while the lock is held, and the release comes from
 // elsewhere. So the first acquisitions from each place are watched: the stack is walked then and at the release, which
@@ -10,8 +10,8 @@
 //                                      |<-- frame_bytes ---->|
 //                                      stack pointer after the call
 //
-// Acquisitions that are watched have their callers with them, and the facts `lock.wrapper.N` say from which places a
-// reader goes on to the caller.
+// Events of watched acquisitions carry their callers, and the facts `lock.wrapper.N` say from which places a reader
+// goes on to the caller.
 //
 // Thread safety: all of it. Cost: a load and a compare where the thread's last acquisition came from the same place,
 // some 5 ns where it did not, and a walk of the stack for the first ones.
@@ -25,16 +25,16 @@ namespace contrafact::agent_native {
 
 struct LockSiteThread {
   uint64_t plain = 0;        // the last place that was no wrapper
-  uint64_t asked = 0;        // the place of the acquisition that is going on, if it is to be watched
-  bool is_watching = false;  // acquisitions that it holds are
+  uint64_t asked = 0;        // the place of the acquisition now going on, if it is to be watched
+  bool is_watching = false;  // it holds locks whose acquisitions are watched
 };
 extern thread_local constinit LockSiteThread t_lock_sites __attribute__((tls_model("initial-exec")));
 
 uint64_t lock_site_slow(uint64_t return_address, uint64_t stack_pointer);
-// The callers of an acquisition that is to be watched, for the next event with a CONTEXT; and it got the lock.
+// Appends the callers of an acquisition that is to be watched, for the next event with a CONTEXT; and it got the lock.
 void append_asked_callers(Client* client);
 void watch_asked(uint64_t lock);
-// A lock that may be watched was given up, at `site`.
+// A lock that may be watched was released, at `site`.
 void watched_released(Client* client, uint64_t lock, uint64_t site);
 
 // `frame`: the interposer's, with its saved frame pointer and the return address.

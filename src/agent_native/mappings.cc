@@ -1,6 +1,6 @@
-// Code that goes away or changes: translated code of it must not be used any more. That is said before the change, for
-// other code may lie there, and run, before the call that made room for it is back. The kernel is called directly: an
-// allocator may map memory before anything can be looked up.
+// Code that goes away or changes: its translation must not be used any more. The translator hears of it before the
+// change, because other code may run there before the call that made room for it is back. The kernel is called
+// directly: an allocator may map memory before anything can be looked up.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 

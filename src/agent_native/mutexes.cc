@@ -19,8 +19,8 @@ bool is_robust(const pthread_mutex_t* mutex) {
   return (__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & kRobust) != 0;
 }
 
-// A try of a robust mutex that cannot be recovered leaves it locked for good (glibc 2.36). So the library is asked
-// once, and the word says whether another thread has the mutex.
+// A try of a robust mutex that cannot be recovered leaves it locked for good (glibc 2.36). So the library is called
+// once, and the word says whether another thread holds the mutex.
 template <typename Wait>
 int acquire_robust(Client* client, const Acquisition& what, const pthread_mutex_t* mutex, Wait wait) {
   const auto owner = static_cast<uint32_t>(__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED)) & FUTEX_TID_MASK;

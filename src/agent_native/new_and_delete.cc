@@ -1,5 +1,5 @@
-// The agent's own `new` and `delete` (own_memory.h): those of the program, and the program's malloc, are not asked for
-// anything that C++ allocates here. Hidden, as all of the agent: the program's are its own.
+// The agent's own `new` and `delete` (own_memory.h): nothing that C++ allocates here comes from those of the program,
+// or from the program's malloc. Hidden, as all of the agent: the program keeps its own.
 #include <cstdlib>
 #include <new>
 

@@ -9,7 +9,7 @@ namespace {
 constexpr int kDone = 2;                  // __PTHREAD_ONCE_DONE of the C library
 constexpr int64_t kWaitedNsMin = 20'000;  // less is the price of finding it done
 
-// The library's initialiser has no argument: what the current call is about lies here.
+// The library's initialiser has no argument: so the current call's data lies here.
 struct OnceCall {
   void (*initialise)();
   uint64_t lock, site;

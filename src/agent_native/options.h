@@ -21,7 +21,7 @@ struct Options {
   bool later = false;          // not the program that the recording was begun with
   bool restricted = false;     // the process became this program while its system calls were restricted
   bool sets = false;           // gather the read and write sets of critical sections
-  bool sets_translate = true;  // by translation; else only what the program tells of itself
+  bool sets_translate = true;  // by translation; else only what the program itself reports
   bool accesses = false;       // log every access of every thread, with `sets`
   int64_t sets_window_ns = 0;  // of what begins in the first sets_window_ns of each sets_period_ns; 0: of all
   int64_t sets_period_ns = 0;

@@ -2,9 +2,9 @@
 // may be called by a signal's handler that interrupted malloc, and in a forked child before the program's allocator has
 // put its locks in order there.
 //
-// Thread safety: all of it, in a signal's handler and in a forked child, too: nothing locks. What a handler interrupts
-// is whole at any instruction, but for a block that its child never sees again. Calls the kernel for pages; never to
-// release a small block.
+// Thread safety: all of it, in a signal's handler and in a forked child, too: nothing locks. The lists are whole at any
+// instruction; but a child forked by a handler may lose a block for good. Calls the kernel for pages; never to release
+// a small block.
 #pragma once
 
 #include <atomic>

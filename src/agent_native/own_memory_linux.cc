@@ -21,13 +21,12 @@ void* map(size_t bytes) {
   return pages == MAP_FAILED ? nullptr : pages;
 }
 
-// Of a free block: the next one. Another thread may have taken the block meanwhile and be writing to it.
 // A free block begins with the address of the next one.
 void set_next(uint64_t block, uint64_t next) {
   std::atomic_ref(*reinterpret_cast<uint64_t*>(block)).store(next, std::memory_order_relaxed);
 }
-// Whoever has taken the block meanwhile may be writing to it: what is read then is thrown away. To ThreadSanitizer that
-// is a race.
+// A thread that has taken the block meanwhile may be writing to it: then the value read here is thrown away. To
+// ThreadSanitizer that is a race.
 [[gnu::no_sanitize("thread"), gnu::noinline]] uint64_t next_of(uint64_t block) {
   return *reinterpret_cast<const volatile uint64_t*>(block);
 }

@@ -1,4 +1,4 @@
-// Where things of the current thread and of the recorder itself lie, for the translator.
+// Where the current thread's stack and the recorder's own code lie, for the translator.
 #pragma once
 
 #include <cstdint>

@@ -23,9 +23,9 @@ extern "C" {
 thread_local constinit uint32_t contrafact_vfork_depth = 0;
 }
 
-// The child adds 1 to the depth that there was, and the parent, which runs again when the child has ended or become
-// another program, puts it back. As the C library's own, it keeps where it returns to in a register: the child
-// overwrites the stack.
+// The child adds 1 to the depth. The parent, which runs again when the child has ended or become another program, puts
+// the old depth back. Like the C library's vfork, this one keeps its return address in a register: the child overwrites
+// the stack.
 __asm__(
     ".pushsection .text\n"
     ".globl vfork, __vfork\n"
@@ -76,9 +76,8 @@ bool begins_with(const char* entry, std::string_view name) {
   return std::strncmp(entry, name.data(), name.size()) == 0;
 }
 
-// Whether the program's memory can be read, where that is in doubt: the kernel is asked once for each page, by a call
-// that reads eight bytes and then finds another argument to be none. Where system calls are restricted all counts as
-// readable.
+// Whether the program's memory can be read, where that is in doubt. The kernel is asked once for each page, by a call
+// that reads eight bytes and then fails for a bad argument. Where system calls are restricted, all counts as readable.
 class Readable {
  public:
   bool operator()(const void* address) {
@@ -103,7 +102,7 @@ class Readable {
   uint64_t page_ = UINT64_MAX;  // the latest that is readable
 };
 
-// The kernel refuses one that is not readable.
+// The kernel refuses an environment that is not readable.
 bool is_readable(char* const* environment) {
   if (!environment) return true;
   Readable entries, texts;
@@ -115,8 +114,8 @@ bool is_readable(char* const* environment) {
   return false;
 }
 
-// Mapped before `main`, for the program may restrict its system calls afterwards, in ways that nobody hears of. Null
-// while an exec has it: each gives it back, but for those of children that share our memory (vfork).
+// Mapped before `main`, because the program may restrict its system calls afterwards, in ways that we do not notice.
+// Null while an exec uses it: each gives it back, except in children that share our memory (vfork).
 constinit std::atomic<char*> g_reserve{nullptr};
 constinit size_t g_reserve_bytes = 0;
 
@@ -154,8 +153,8 @@ bool agent_is_in_sight() {
   return access(g_agent.shared->agent_file.c_str(), R_OK) == 0;
 }
 
-// The environment of the new image, in memory that goes with this one: the program's, with ours in place of what it has
-// of ours, or without. If there is no memory it has no entries, and the program's own is to be used.
+// The environment of the new image, in memory that goes with this one: the program's, its entries of ours replaced or
+// left out. If there is no memory it has no entries, and the program's own is to be used.
 //
 // Another thread may change the program's meanwhile: what has been measured is never exceeded.
 class NewEnvironment {
@@ -253,8 +252,8 @@ void reserve_for_exec() {
 
 namespace {
 
-// Not a child made by vfork, which shares our memory: what it becomes is another process. Where system calls are
-// restricted, one that was made by the system call alone is not known.
+// False for a child made by vfork, which shares our memory: it becomes another process. Where system calls are
+// restricted, a child that was made by the bare system call is not recognised.
 bool goes_on_recorded() {
   if (!g_agent.live.load(std::memory_order_acquire) || !is_original() || t_local.inside) return false;
   if (contrafact_vfork_depth != 0) return false;

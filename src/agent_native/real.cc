@@ -11,7 +11,7 @@ namespace {
 thread_local constinit bool t_resolving __attribute__((tls_model("initial-exec"))) = false;
 
 // Condition variables changed their layout: without a version, old systems hand out the oldest. A name that is looked
-// up in vain makes the loader allocate a message, so only those that have that version are asked for by it.
+// up in vain makes the loader allocate a message, so only names that have that version are looked up with it.
 void* find(const char* name) {
   const bool has_old_version =
       __builtin_strncmp(name, "pthread_cond_", 13) == 0 && __builtin_strcmp(name, "pthread_cond_clockwait") != 0;
@@ -23,7 +23,8 @@ void* find(const char* name) {
 
 }  // namespace
 
-// Locks first: the loader may use them, through an allocator that the program brings, for a symbol that is not there.
+// Locks first: for a symbol that is not there, the loader may call an allocator that the program brings, which uses
+// locks.
 void resolve_real() {
   if (t_resolving) return;  // such an allocator: what it needs, the mutexes, has been found
   t_resolving = true;

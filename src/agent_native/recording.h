@@ -3,15 +3,15 @@
 // A thread is `inside` while the recorder runs on it: whatever it calls meanwhile, and whatever a signal's handler
 // calls there, goes through unrecorded. So neither can meet a half-written event or a lock of the recorder's own.
 //
-// A signal's handler may fork, between any two instructions, and the child come back from it into the interposed
-// function that the handler interrupted, with its parent's client, which lies in memory that both share. So every
-// append asks whether the client is still its thread's own, once nothing can come between (is_own, Appending): a child
-// appends nothing with its parent's client, and nothing for what its parent began. Code behind a call of the C
-// library's function asks itself before it does more than append, as reading the clock, which a handler may have
-// forbidden. Who is forked inside gets a copy of its parent's memory (SharedLog::keep_to_this_process).
+// A signal's handler may fork, between any two instructions. The child may then return into the interrupted interposed
+// function with its parent's client, in memory that both share. So every append asks, once nothing can come between,
+// whether the client is still its thread's own (is_own, Appending): a child appends nothing with its parent's client,
+// and nothing for what its parent began. Code behind a call of the C library's function must ask this itself before it
+// does more than append, such as read the clock, which a handler may have forbidden. A child forked inside gets a copy
+// of its parent's memory (SharedLog::keep_to_this_process).
 //
 // Thread safety: all of it concerns the current thread. Cost: recording() is a load and a compare; an event about 15
-// ns, the lock events that come again and again some 6 beside the clock.
+// ns, a lock event that repeats an earlier one some 6 beside the clock.
 #pragma once
 
 #include <pthread.h>
@@ -61,7 +61,7 @@ extern thread_local constinit ThreadLocal t_local __attribute__((tls_model("init
 
 Client* recording_slow();
 
-// The client to append with; null if this call is not to be recorded. Attaches a thread that is not yet.
+// The client to append with; null if this call is not to be recorded. Attaches a thread that is not attached yet.
 inline Client* recording() {
   ThreadLocal& local = t_local;
   if (local.client != nullptr && !local.inside && is_original()) [[likely]]
@@ -108,7 +108,7 @@ class NotCancelled {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// Inside, in order to append; false if that must not be with `client`.
+// Inside, in order to append; false if the thread must not append with `client`.
 class Appending {
  public:
   explicit Appending(const Client* client) : may_append_(is_own(client)) {}
@@ -142,7 +142,7 @@ inline void append_lock(Client* client, EventKind kind, int64_t time_ns, uint64_
   }
   append(client, kind, time_ns, lock, lock >> 32, site, site >> 32);
 }
-// The same for what is appended again and again; `now` says the time.
+// The same for an event that is appended again and again; `now` returns the time.
 template <typename Now>
 [[gnu::always_inline]] inline void append_lock_again(Client* client, EventKind kind, uint64_t lock, uint64_t site,
                                                      Now now) {
@@ -164,7 +164,8 @@ inline void append_outcome(Client* client, EventKind kind, int64_t time_ns, uint
   append(client, kind, time_ns, lock, lock >> 32, static_cast<uint32_t>(outcome));
 }
 
-// The callers of `site`, for the next event with a CONTEXT: for what blocks anyway, it costs half a microsecond.
+// Appends the callers of `site`, for the next event with a CONTEXT. Only for calls that block anyway: it costs half a
+// microsecond.
 void append_stack(Client* client, uint64_t site);
 
 // If the current thread is recorded.

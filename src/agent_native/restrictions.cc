@@ -1,8 +1,8 @@
-// Threads that restrict their own system calls, or those of all threads (seccomp). Recording makes none, but for exec's
-// way into the new image and for translation, which end here, on all threads; of translation only a pause is left of a
-// call that fails.
+// Threads that restrict their own system calls, or those of all threads (seccomp). Recording makes none, except for
+// exec's way into the new image and for translation. Both end here, on all threads; if the restricting call fails,
+// translation only pauses.
 //
-// A thread that may not read the clock any more is recorded until then.
+// A thread that may no longer read the clock is recorded up to that point.
 //
 // Also the names that threads give themselves.
 #include <linux/seccomp.h>
@@ -26,7 +26,8 @@ bool takes_the_clock(const long* call) {
   return call[0] == SYS_seccomp ? call[1] == SECCOMP_SET_MODE_STRICT : call[2] == SECCOMP_MODE_STRICT;
 }
 
-// A filter for all threads may return the number of one that cannot have it; or a descriptor for whoever answers.
+// A filter for all threads may return the id of a thread that cannot have it; or a descriptor for the process that
+// answers.
 bool has_failed(const long* call, long result) {
   const bool is_for_all = call[0] == SYS_seccomp && (call[2] & SECCOMP_FILTER_FLAG_TSYNC) != 0 &&
                           (call[2] & SECCOMP_FILTER_FLAG_NEW_LISTENER) == 0;
@@ -57,7 +58,7 @@ void end_restriction(bool failed) {
 
 }  // namespace
 
-// A child made by vfork restricts itself alone, whose thread and memory are its parent's.
+// A child made by vfork, which runs on its parent's thread and memory, restricts itself alone.
 ProgramCall::ProgramCall(const long* call) : call_(call) {
   if (contrafact_vfork_depth != 0) return;
   restricts_ = translate::restricts_system_calls(call);
@@ -75,7 +76,7 @@ void ProgramCall::returned(long result) {
   errno = error;
 }
 
-// From here on the thread reads no clock, nor do handlers that interrupt it: what may need one is done now.
+// From here on neither the thread nor its handlers read a clock: all that may need one is done now.
 void ProgramCall::begin_without_clock() {
   const bool is_recorded = g_agent.live.load(std::memory_order_acquire) && is_original();
   client_ = is_recorded ? recording() : nullptr;
@@ -89,7 +90,7 @@ void ProgramCall::begin_without_clock() {
   t_local.has_no_clock = true;
 }
 
-// The thread's recording ends if it cannot have a time for what comes.
+// The thread's recording ends if its later events could have no time.
 void ProgramCall::end_without_clock(bool failed) {
   const bool is_recorded = client_ && is_own(client_);
   if (failed) {

@@ -1,8 +1,9 @@
-// How many segments had complete sets, and why others had not: counted by each thread, summed when the facts are
+// How many segments had complete sets, and why the others did not: counted by each thread, summed when the facts are
 // written.
 //
-// Thread safety: a ThreadCounts is raised by one thread at a time; everything may be read, and taken, by any. The
-// counts of a thread that has ended go to another one: as many live as threads ran at once, as long as the SetCounts.
+// Thread safety: a ThreadCounts is raised by one thread at a time; everything may be read, and taken, by any. Another
+// thread uses the counts of an ended one again: there are as many as threads ran at once. They live as long as the
+// SetCounts.
 #pragma once
 
 #include <atomic>

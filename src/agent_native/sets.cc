@@ -71,7 +71,7 @@ bool is_on_the_way_to_cache() {
 
 }  // namespace
 
-// What is translated ends at the next block that is not linked; so the thread's pages stay until then.
+// Translated code that now runs ends at the next block that is not linked; the thread's pages stay until then.
 void end_sets_in_child() {
   if (!sets_are_on()) return;
   end_sets();

@@ -53,7 +53,7 @@ void forbid_kernel_calls_of_sets();
 // The restriction has failed. False if the sets have ended all the same.
 bool allow_kernel_calls_of_sets();
 bool sets_may_ask_kernel();
-// It asked the kernel for restartable sequences of its own, described at `area`.
+// The program asked the kernel for restartable sequences of its own, described at `area`.
 void note_restartable_area(const void* area);
 // In a forked child, whose code cache is its parent's: it records no sets.
 void end_sets_in_child();
@@ -68,30 +68,30 @@ void tell_sets(recorder::Client* client);
 // Around what may unload libraries. Any thread.
 void begin_unload_sets();
 void end_unload_sets();
-// Around a system call of the program's that may change which code lies where: its number and arguments; and its
-// result, with what the first of the two returned. Any thread.
+// Before and after a system call of the program's that may change which code lies where. `call`: its number and
+// arguments; `expected`: what the first of the two returned. Any thread.
 uint32_t expect_sets_change(const long* call);
 void invalidate_sets_by(const long* call, long result, uint32_t expected);
 
 // Whether the current thread is in a critical section that is observed.
 bool is_in_observed_section();
 
-// The current thread is about to be attached, and no handler of the program's runs on it. Where that comes first, as on
-// threads that the C library makes for itself, what the thread accesses of its own stack counts as memory like any.
+// The current thread is about to be attached, and no handler of the program's runs on it. Where attaching comes first,
+// as on threads that the C library makes for itself, the thread's own stack counts as memory like any other.
 void prepare_to_attach_sets();
 // The current thread is being attached, also in a handler; or ends. `from_its_beginning`: it has run no code of the
 // program yet.
 void attach_sets(recorder::Client* client, bool from_its_beginning);
 void detach_sets();
 
-// Where every access is wanted: the address to call instead of the program's `function`, of a thread's beginning, so
-// that it runs translated; and after it has returned. What was logged is handed on before the recording ends.
+// Where every access is wanted: sets_enter() gives the address to call instead of a thread's first `function`, so that
+// it runs translated; sets_returned() follows its return. flush_sets() hands on the log before the recording ends.
 uint64_t sets_enter(uint64_t function);
 void sets_returned();
 void flush_sets();
 
-// A signal's handler of the program runs on the current thread, which was not in translated code: in an interposer, or
-// in what that called. What it accesses is not observed.
+// A signal's handler of the program runs on the current thread, which was in an interposer, or in a function called
+// there, not in translated code. The handler's accesses are not observed.
 void sets_interrupted();
 
 // An event with a LOCK is about to be appended: ends the segment before it. `taken`: it makes the thread hold the lock.

@@ -3,7 +3,7 @@
 
 namespace contrafact::agent_native {
 
-// Before the library's function runs: what came until now, and how.
+// Before the library's function runs: logs what came until now, and where from.
 void SetsCall::log_until_now(SetsThread& thread) const {
   if (!thread.log || from_ == From::foreign) return;
   g_state->translator->flush();
@@ -86,7 +86,7 @@ void SetsCall::end() {
   t_thread.is_outside = t_thread.mode != Mode::in_cache;
 }
 
-// What an allocator asks of the kernel is no more of the section than what it does to its own data.
+// An allocator's system calls are no more a part of the section than its accesses to its own data.
 bool SetsCall::notes_effects() const {
   const SetsThread* thread = t_sets;
   return thread && thread->is_watched() && from_ != From::foreign && from_ != From::gate;

@@ -25,7 +25,7 @@ TEST(TimeWindow, OpensAtTheBeginningOfEachPeriod) {
   EXPECT_TRUE(TimeWindow().is_open(12345));
 }
 
-// A quarter of the time is observed: who took 30 ns too long rests for three times that.
+// A quarter of the time is observed: after 30 ns too many, the rest lasts for three times that.
 TEST(TimeWindow, WhatOutlastsItRestsLonger) {
   const TimeWindow window{10, 40, 1000};
   EXPECT_EQ(window.rest_until_ns(1005, 1009), 0);

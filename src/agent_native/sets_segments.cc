@@ -8,7 +8,8 @@
 namespace contrafact::agent_native {
 namespace {
 
-// Then the thread goes on natively until it holds no lock: about 20 ms of logging. Some programs hold one all the time.
+// After so many, the thread goes on natively until it holds no lock: about 20 ms of logging. Some programs hold one all
+// the time.
 constexpr uint64_t kSectionAccessesMax = 1 << 20;
 static_assert(sizeof(translate::Access) == sizeof(format::AccessRange) &&
               offsetof(translate::Access, length_bytes) == offsetof(format::AccessRange, length_bytes));
@@ -36,8 +37,8 @@ void emit_last(Client* client, SetsThread& thread, int64_t time_ns, SetGap gap,
   thread.counts->raise(gap);
 }
 
-// What is said of the segment that ends: complete only if the thread came here from translated code, and nothing on the
-// way was missed.
+// The gap of the segment that ends: complete only if the thread came here from translated code, and nothing on the way
+// was missed.
 SetGap gap_now(const SetsThread& thread, bool came_translated, bool overflown) {
   if (thread.tainted) return SetGap::signal;
   if (t_thread.left != Reason::none) return gap_of(t_thread.left);
@@ -62,8 +63,8 @@ void take(SetsThread& thread, int64_t time_ns, uint64_t lock_word, uint64_t stac
   thread.segment_begin_ns = thread.segment_first_ns = time_ns;
 }
 
-// Its parts but the last, up to `time_ns`, so that the reader sees when in a long segment what was accessed. None
-// ends before an event that the thread has written meanwhile: events stand in the order of their times.
+// Emits the segment's parts but the last, up to `time_ns`, so that the reader sees when in a long segment each access
+// came. No part ends before an event that the thread has written meanwhile: events stand in the order of their times.
 void emit_parts(Client* client, SetsThread& thread, int64_t time_ns, uint64_t stack_pointer, int64_t part_ns_min) {
   translate::Translator& translator = *g_state->translator;
   const int64_t begin_ns = thread.segment_begin_ns;
@@ -93,8 +94,8 @@ constexpr int64_t kPartNsMin = 2'000;  // an event and perhaps a set for each: b
 
 }  // namespace
 
-// Before the log is emptied, which cannot be cut afterwards. It may be one of many: parts are the longer, the longer
-// the segment lasts, and so they are few.
+// Called before the log is emptied, because it cannot be cut afterwards. A long segment empties its log often: its
+// parts get longer as it does, and stay few.
 void emit_parts_of_log(uint64_t stack_pointer) {
   constexpr int64_t kPartsOfSegment = 16;
   SetsThread* thread = t_sets;

@@ -26,7 +26,7 @@ using translate::t_thread;
 // Of the process. Replaced in a forked child.
 struct Sets {
   std::unique_ptr<translate::Translator> translator;
-  bool translates = true;  // else sets are what the program tells, and never complete
+  bool translates = true;  // else sets are what the program reports, and never complete
   TimeWindow window;
   SetCounts counts;
   bool all_accesses = false;
@@ -48,7 +48,7 @@ struct SetsThread {
   int64_t segment_begin_ns = 0;  // or the end of the last part that was written
   int64_t segment_first_ns = 0;
   int64_t observed_since_ns = 0;  // while observing: since it took the first of the locks
-  int64_t rests_until_ns = 0;     // what outlasted its window has used up the next ones
+  int64_t rests_until_ns = 0;     // a section that outlasted its window has used up the next ones
   SetsCall* call = nullptr;
   recorder::AccessSetCache sent;
   std::unique_ptr<AccessLog> log;  // null: only critical sections are of interest
@@ -57,7 +57,7 @@ struct SetsThread {
 };
 extern thread_local constinit SetsThread* t_sets __attribute__((tls_model("initial-exec")));
 
-// The program tells of its accesses itself (contrafact/accesses.h), too; and the current thread is at it.
+// The program reports its accesses itself (contrafact/accesses.h), too; and the current thread is reporting one.
 extern constinit std::atomic<bool> g_instrumented;
 extern thread_local constinit bool t_noting __attribute__((tls_model("initial-exec")));
 

@@ -66,7 +66,8 @@ bool may_be_wrapped(int number) {
   return number > 0 && number < kSignals && g_translator.load(std::memory_order_acquire) != nullptr;
 }
 
-// A child that shares its parent's memory (vfork) has handlers of its own: what it sets must not become its parent's.
+// A child that shares its parent's memory (vfork) has handlers of its own: a handler that it sets must not become its
+// parent's.
 bool wraps_new() {
   return sets_are_on() && (!sets_may_ask_kernel() || translate::raw_system_call(SYS_getpid) == g_agent.pid);
 }
@@ -153,7 +154,7 @@ CONTRAFACT_INTERPOSE(int, sigaction, (int number, const struct sigaction* next, 
 
 namespace {
 
-// `library` is the C library's own: what flags a handler gets is its matter, and siginterrupt()'s.
+// `library` is the C library's own function: it and siginterrupt() decide which flags a handler gets.
 SimpleHandler change_handler(const SetsCall& called, int number, SimpleHandler handler,
                              SimpleHandler (*library)(int, SimpleHandler)) {
   called.kernel_effect(SYS_rt_sigaction, 0, number, 1);  // sets one

@@ -1,4 +1,4 @@
-// pthread_spin_*. The wait burns its core: in the trace it is a wait all the same.
+// pthread_spin_*. Such a wait keeps its core busy; in the trace it is a wait all the same.
 #include "agent_native/lock_events.h"
 #include "agent_native/real.h"
 

@@ -29,11 +29,11 @@ struct Walk {
   StackFrame frames[1 + kCallersMax] = {};
 };
 
-// Not on the stack, of which the unwinder takes much. A handler that interrupts a walk begins none: see Inside.
+// Not on the stack, because the unwinder takes much of that. A handler that interrupts a walk begins none: see Inside.
 __attribute__((tls_model("initial-exec"))) constinit thread_local Walk t_walk;
 
-// The latest walks from a few places, of the threads that the program has first. What is thread-local takes from each
-// thread's stack; and of this memory nothing is resident before it is used.
+// The latest walks from a few places, of the program's first threads. Thread-local memory would be taken from each
+// thread's stack; and no part of this memory is resident before it is used.
 constexpr size_t kThreads = 2048, kWalks = 4;
 constinit Walk g_walks[kThreads][kWalks] = {};
 
@@ -45,8 +45,8 @@ Walk& latest_walk(uint64_t site) {
 
 constinit bool g_walks_ready = false;  // written once, before anybody records
 
-// Whether the thread is where it was at that walk: what each frame's call returns to lies on the stack where it lay.
-// The first such word is right above our own frames; each that is there says that its function's frame goes on to the
+// Whether the thread is where it was at that walk: each frame's return address lies on the stack where it lay then. The
+// first such word is right above our own frames; each that is unchanged shows that its function's frame reaches to the
 // next.
 [[gnu::noinline]] bool is_still(const Walk& walk, uint64_t site) {
   constexpr uint64_t kOwnBytesMax = 2048;
@@ -74,8 +74,8 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* of) {
   return walk.count == std::size(walk.frames) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-// The unwinder gets this table entry for code that no table describes: such code has no caller. It would read the code
-// otherwise, to see whether a signal's handler returns there; and a coroutine's outermost frame may return to anything.
+// The unwinder gets this table entry for code that no table describes: such code has no caller. Otherwise it would read
+// the code, to see whether a signal's handler returns there; but a coroutine's outermost frame may return to anything.
 // As .eh_frame has it: what frames have in common, and a frame.
 struct OutermostFrame {
   uint32_t common_bytes = 20;  // what follows, up to the frame

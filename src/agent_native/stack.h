@@ -1,6 +1,6 @@
 // The callers of a call site, by the unwinder that exceptions use. Needs no frame pointers; since glibc 2.35 it finds
-// its tables without a lock and allocates nothing. Some microseconds; some nanoseconds where the thread is as it was at
-// one of its latest walks.
+// its tables without a lock and allocates nothing. Takes some microseconds; some nanoseconds where the thread's stack
+// is as it was at one of its latest walks.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // Thread safety: everything, without locks and without the allocator: a new thread that used either would map memory of
 // its own, or wait, which the program may not allow. A handle names one thread at a time; the C library uses handles
-// again. Bounds: kSlots handles in 512 KiB, of which only what is used becomes resident; the thread of a further one is
-// joined without its task.
+// again. Bounds: kSlots handles in 512 KiB, of which only the used part becomes resident; the thread of a further
+// handle is joined without its task.
 #pragma once
 
 #include <pthread.h>

@@ -29,7 +29,7 @@ TEST(ThreadTasks, AHandleNamesItsLatestTask) {
   EXPECT_EQ(tasks->of(kBase + 64), ThreadTasks::kNone);
 }
 
-// More than the table can hold: those that it has stay right, of the others nothing is known.
+// More than the table can hold: those that it has stay right, and the others are unknown.
 TEST(ThreadTasks, OfMoreHandlesThanThereIsRoomFor) {
   auto tasks = std::make_unique<ThreadTasks>();
   constexpr uint32_t kThreads = 60'000;

@@ -18,20 +18,20 @@ namespace contrafact::agent_native {
 namespace {
 
 constexpr uint32_t kNone = ThreadTasks::kNone;
-// In the static block, whose pages take no memory before they are used. A forked child has its parent's, of threads
-// that it does not have: new ones of the same handles replace them.
+// In the static block, whose pages take no memory before they are used. A forked child has its parent's entries, of
+// threads that it does not have: new threads with the same handles replace them.
 constinit ThreadTasks g_tasks;
 // The library goes through the destructors of a thread's keys four times at most. Others may still use locks in theirs:
 // ours waits, but must not miss the last round.
 constexpr uintptr_t kLastRound = 3;
-// For the values of further keys the C library allocates, once for each thread. A thread that is first seen in the
-// middle of its run may be in a signal's handler: its end is not seen then.
+// For the values of further keys the C library allocates, once for each thread. A thread first seen in the middle of
+// its run may be in a signal's handler: its end is not seen then.
 constexpr pthread_key_t kKeysInPlace = 32;
 
 thread_local constinit uint32_t t_task __attribute__((tls_model("initial-exec"))) = kNone;
 
 // What a new thread needs to know. It travels in a slot that the new thread gives back: freed memory would make the
-// thread map an arena of the allocator's. Beyond kStarts threads that were made and have not begun it is allocated.
+// thread map an arena of the allocator's. It is allocated only where kStarts threads were made and have not begun.
 struct Start {
   void* (*posix)(void*);
   thrd_start_t c11;
@@ -148,13 +148,13 @@ int run_c11(void* start) {
 }
 
 bool is_in_cpp_library(const void* address) {
-  // Unlike dladdr, it does not wait for the loader, which another thread may hold up until this one has begun.
+  // Unlike dladdr, this does not wait for the loader, which another thread may hold up until this one has begun.
   dl_find_object object;
   return _dl_find_object(const_cast<void*>(address), &object) == 0 && object.dlfo_link_map &&
          object.dlfo_link_map->l_name && std::strstr(object.dlfo_link_map->l_name, "libstdc++");
 }
 
-// Memory can be read up to the end of a page of which a part can.
+// If a part of a page can be read, the page can be read up to its end.
 uint64_t bytes_up_to_page_end(uint64_t address) {
   constexpr uint64_t kPageBytes = 4096;
   return kPageBytes - address % kPageBytes;
@@ -180,8 +180,8 @@ void for_each_deleted_size(uint64_t destructor, Take take) {
   }
 }
 
-// A std::thread that was given a function or a method has it last in its state; so the type of the state says. 0: it
-// was given an object, or it is not clear which it is.
+// A std::thread that was given a function or a method keeps it last in its state, as the state's type shows. 0: it was
+// given an object, or this is unclear.
 uint64_t function_in(const uint64_t* state) {
   constexpr size_t kDeletingDestructor = 1;  // in the virtual table
   constexpr uint64_t kSeveral = UINT64_MAX;
@@ -203,7 +203,7 @@ uint64_t function_in(const uint64_t* state) {
   return found == kSeveral ? 0 : found;
 }
 
-// The function that the thread is about. libstdc++ starts every std::thread in one of its own, which calls the third
+// The function that the thread runs. libstdc++ starts every std::thread in a function of its own, which calls the third
 // entry of its argument's virtual table (std::thread::_State::_M_run, after two destructors).
 uint64_t body_of(void* routine, void* argument) {
   if (!argument || !is_in_cpp_library(routine)) return reinterpret_cast<uint64_t>(routine);
@@ -226,8 +226,8 @@ void spawn(Client* client, Start& start, void* routine, uint64_t site) {
                              site, site >> 32, kNone);
 }
 
-// The library has not created the thread. If it has, the thread says by itself which task it is: where its handle lies
-// may be gone by now.
+// The library has not created the thread. A created thread reports its task itself: the memory of its handle may be
+// gone by now.
 void not_created(Client* client, uint32_t task) {
   if (const Appending appending{client}) Recorder::append(client, EventKind::task_drop, g_clock.now_ns(), task);
 }
@@ -412,7 +412,7 @@ CONTRAFACT_INTERPOSE(int, pthread_setname_np, (pthread_t thread, const char* nam
   return error;
 }
 
-// Its own beginning of main is all that the recorder wants of it.
+// The recorder wants only to know when main begins.
 CONTRAFACT_INTERPOSE(int, __libc_start_main,
                      (int (*function)(int, char**, char**), int count, char** arguments, void (*init)(), void (*fini)(),
                       void (*loader_fini)(), void* stack_end)) {

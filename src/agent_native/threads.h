@@ -7,9 +7,10 @@ namespace contrafact::agent_native {
 
 // The current thread is the process's first.
 recorder::Client* attach_main();
-// A thread is called that from now on; its id in the kernel.
+// The thread with this id in the kernel has that name from now on.
 void name_thread(uint32_t os_tid, const char* name);
-// The current thread ends, or the process on it: its last events. Does nothing on a thread that is not attached.
+// The current thread ends, or the process ends on it: appends its last events. Does nothing on a thread that is not
+// attached.
 void leave_current();
 void leave_current(int64_t now_ns);
 // Destructor of Agent::ended, with the number of the library's round through the thread's destructors.

@@ -1,4 +1,4 @@
-// When what a program accesses is wanted. Plain data.
+// When a program's accesses are observed. Plain data.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,13 @@
 
 namespace contrafact::agent_native {
 
-// In the first window_ns of each period_ns, from first_ns on; always if that is 0.
+// In the first window_ns of each period_ns, from first_ns on; always if period_ns is 0.
 struct TimeWindow {
   int64_t window_ns = 0, period_ns = 0;
   int64_t first_ns = 0;  // when the first one opens
   bool is_open(int64_t now_ns) const { return period_ns == 0 || since_opening_ns(now_ns) < window_ns; }
-  // Until when to rest after what began at `begin_ns` in a window and lasted until `end_ns`: as long as keeps the share
-  // of the windows.
+  // Until when to rest after a section that began at `begin_ns` in a window and lasted until `end_ns`: long enough to
+  // keep the windows' share of the time.
   int64_t rest_until_ns(int64_t begin_ns, int64_t end_ns) const {
     if (period_ns == 0) return 0;
     const int64_t over_ns = end_ns - (begin_ns - since_opening_ns(begin_ns) + window_ns);

@@ -1,4 +1,4 @@
-// What the program tells of its accesses itself (contrafact/accesses.h).
+// Accesses that the program reports itself (contrafact/accesses.h).
 #include "agent_native/sets.h"
 #include "agent_native/sets_state.h"
 #include "contrafact/accesses.h"
@@ -21,7 +21,7 @@ int begin_instrumented(ptrdiff_t* wanted_at) {
   return 1;
 }
 
-// The value after it is not known: every write counts as one that changes.
+// The value after a write is not known: every write counts as one that changes it.
 void note_access(const volatile void* begin, size_t bytes, uint32_t flags) {
   if (t_noting || !t_thread.thread || t_thread.mode != Mode::native) return;
   t_noting = true;

@@ -49,7 +49,7 @@ uint64_t pair_of(uint32_t from, uint32_t to) {
   return uint64_t{from} << 32 | to;
 }
 
-// Sums up edges of the same pair, and sets what the nodes have of them.
+// Sums up edges of the same pair, and sets the nodes' counts of callers and callees.
 void set_edges(Graph& graph, const std::unordered_map<uint64_t, uint64_t>& calls) {
   graph.edges.reserve(calls.size());
   for (const auto& [pair, count] : calls) {

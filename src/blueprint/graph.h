@@ -71,11 +71,12 @@ struct Focus {
   Metric height = Metric::bytes;
   size_t nodes_max = 40;
   size_t edges_max = 120;
-  bool edges_of_folded = true;  // they lead everywhere, and tell little in a picture
+  bool edges_of_folded = true;  // they lead everywhere, and show little in a picture
 };
 
 // The heaviest nodes, by their shares of the two metrics, heaviest first; the others folded into one node, the last. Of
-// the edges those with most calls. The node of code outside is kept if anything calls or is called through it.
+// the edges, those with the most calls are kept. The node of code outside is kept if anything calls or is called
+// through it.
 Graph focus(const Graph& graph, const Focus& focus);
 
 }  // namespace contrafact::blueprint

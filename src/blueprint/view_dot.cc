@@ -61,7 +61,7 @@ struct Largest {
   uint64_t calls = 0;
 };
 
-// Of the elements: what is folded would make all of them small.
+// Of the elements alone: the folded node would make all of them small.
 Largest largest_of(const Graph& graph, const View& view) {
   Largest largest;
   for (const Node& node : graph.nodes) {

@@ -61,7 +61,7 @@ std::string notes(const Graph& graph, const Profile& profile) {
   return out;
 }
 
-// What Graphviz writes before the element is for files of its own.
+// Graphviz's text before the element is for files of its own.
 std::string svg_element(std::string svg) {
   const size_t begin = svg.find("<svg");
   return begin == std::string::npos ? svg : svg.substr(begin);

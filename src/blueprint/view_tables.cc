@@ -34,7 +34,7 @@ table::Cell count(uint64_t value) {
 table::Table node_table(const Graph& graph) {
   table::Table out(kNodesSchema);
   for (const Node& node : graph.nodes) {
-    // Of the folded ones it is not known which callees are the same.
+    // For folded elements it is unknown which callees are the same.
     const bool folded = node.kind == Node::folded;
     out.add_row({node.name, count(node.objects), count(node.bytes), count(node.calls_made), count(node.calls_received),
                  folded ? table::Cell() : count(node.callees), folded ? table::Cell() : count(node.callers),

@@ -118,7 +118,7 @@ class CodeWriter {
   }
 
   // A frame is needed wherever something jumps to, and behind an unconditional branch. The method's own labels have
-  // theirs; what an edit inserted gets the types that flow into it.
+  // frames; a label that an edit inserted gets the types that flow into it.
   Status complete_frames() {
     std::vector<bool> needs_frame(code_.label_count, false);
     const auto need = [&](LabelId label) { needs_frame[label.index()] = true; };

@@ -1,4 +1,4 @@
-// Stack-map frames: what the verifier is told about the types of locals and operand stack at a point of the code.
+// Stack-map frames: for the verifier, the types of locals and operand stack at a point of the code.
 //
 // Frames are held expanded and by slot (a long takes its own slot and one kSecondHalf), so that a local can be looked
 // up by its number; the compressed delta encoding of JVMS 4.7.4 exists only while reading and writing.

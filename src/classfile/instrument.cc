@@ -139,7 +139,7 @@ class EntryExitEdit {
     // Last, so that the method's own handlers come first.
     code_.exceptions.insert(code_.exceptions.end(), ranges.begin(), ranges.end());
     // Every type may become Top, so that this frame fits all covered instructions; the saved locals are defined in all.
-    // But `this` must be told of while it is uninitialized.
+    // But the frame must name `this` while it is uninitialized.
     Frame frame;
     if (part == kBefore) frame.locals.push_back({Type::kUninitializedThis});
     for (const SavedLocal& local : edit_.saved) {

@@ -27,7 +27,7 @@ class Machine {
       pop(1);
       return ok_;
     }
-    if (is_jsr(node.opcode)) return true;  // what it pushes is seen by the subroutine only
+    if (is_jsr(node.opcode)) return true;  // only the subroutine sees what it pushes
     if (const auto effect = simple_effect(node.opcode)) {
       pop(effect->pops);
       push_kind(effect->push);
@@ -48,7 +48,7 @@ class Machine {
     return ok_;
   }
 
-  // Every `new` has a label of its own directly before it, which tells its objects from those of others.
+  // Every `new` has a label of its own directly before it, which distinguishes its objects from those of others.
   void set_previous_label(LabelId label) { previous_label_ = label; }
 
  private:

@@ -61,7 +61,7 @@ class Shown {
       : profile_(profile), by_(by), totals_(totals_of(profile)), children_(profile.contexts.size()) {
     std::vector<uint32_t> heaviest(profile.contexts.size());
     std::iota(heaviest.begin(), heaviest.end(), 0u);
-    // No child is heavier than its parent, nor before it: what is chosen is a tree.
+    // No child is heavier than its parent, or comes before it: so the chosen contexts form a tree.
     std::ranges::stable_sort(heaviest, std::ranges::greater(), [&](uint32_t place) { return total(place); });
     if (heaviest.size() > top) heaviest.resize(top);
     for (const uint32_t place : heaviest) {

@@ -12,14 +12,14 @@ namespace contrafact::deferred {
 // `name`: at most 15 characters. The caller joins the thread.
 base::Status start_background_thread(const char* name, void* (*main)(void*), void* argument, pthread_t& thread);
 
-// The calling thread runs only where a core has nothing else to do. Not undone: that would need a privilege.
+// From now on the calling thread runs only where a core has nothing else to do. To undo this would need a privilege.
 void lower_priority_to_idle();
 
 // Of the calling thread, from whoever started the program with one; 0: none.
 int own_real_time_priority();
-// The thread of that id, 0 for the calling one, gets a higher real-time priority than `priority` if it has none: beside
-// threads of that priority it waits for as long as these are busy, whose events it is to take. Nothing for a priority
-// of 0. Returns what it has then, unchanged where it may not.
+// Gives the thread of that id (0: the calling one) a higher real-time priority than `priority`, if it has none. It
+// takes the events of threads of that priority, and would else wait while these are busy. Does nothing for 0. Returns
+// the thread's priority afterwards, unchanged where it may not be raised.
 int raise_above_real_time(pid_t thread, int priority);
 
 // CPU time that a thread which was not joined has used.

@@ -1,4 +1,4 @@
-// Batch: how calls taken from a buffer are shown to whoever makes them. Consumer: who sees those that the Drainer
+// Batch: how calls taken from a buffer are shown to the code that makes them. Consumer: sees the calls that the Drainer
 // takes.
 #pragma once
 

@@ -19,8 +19,8 @@ inline constexpr size_t kColumnsMax = CONTRAFACT_COLUMNS_MAX;
 struct Layout {
   std::array<uint8_t, kColumnsMax> element_bytes{};
   std::array<uint8_t, kColumnsMax> elements_per_call{};
-  // For foreign producers whose calls say themselves what they are: no column of ids, and room in column 0 for the rest
-  // of a call that begins in its last element.
+  // For foreign producers, each of whose calls says itself what it is: no column of ids, and room in column 0 for the
+  // rest of a call that begins in its last element.
   bool without_ids = false;
   uint8_t elements_beyond = 0;
 };
@@ -33,7 +33,7 @@ struct alignas(64) Buffer {
   // The Drainer's. Set by the producer, once, when it goes on to another buffer.
   alignas(64) std::atomic<Buffer*> next{nullptr};
 
-  // The Drainer's consumer's, but for the moment when `drained` gives the buffer back (client.h).
+  // Belongs to the Drainer's consumer, except for the moment when `drained` gives the buffer back (client.h).
   alignas(64) base::SharedFlag drained;
   base::SharedFlag begun;  // something was taken of it, if only its `dropped`
   // Whoever makes the calls: how many were made, and where the next one's arguments are.

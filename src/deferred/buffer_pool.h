@@ -10,7 +10,7 @@
 //  take_small().
 //  2. Buffers are never unmapped before the pool, so a stale pointer in a free list is readable, and its tag tells it
 //  apart.
-//  3. Where there is more address space than memory, a free buffer of one size gives its memory up for one of another.
+//  3. Where there is more address space than memory, a free buffer of one size gives its memory up for another size.
 #pragma once
 
 #include <array>
@@ -65,8 +65,8 @@ class BufferPool {
   // One of the smallest size, beyond the bound if need be. Null only without address space.
   Buffer* take_small();
 
-  // Where a buffer's calls are in this pool's view, whatever the buffer's own header says. calls_max is 0 for what is
-  // none of the pool's buffers, and for one whose cursors are behind what `taken` calls have used.
+  // Where a buffer's calls are in this pool's view, whatever the buffer's own header says. calls_max is 0 for memory
+  // that is none of the pool's buffers, and for a buffer whose cursors are behind what `taken` calls have used.
   struct Columns {
     uint32_t calls_max = 0;
     const uint16_t* ids = nullptr;

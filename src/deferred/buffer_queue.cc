@@ -3,7 +3,7 @@
 namespace contrafact::deferred {
 namespace {
 
-// Whoever holds the lock holds it for tens of instructions, unless the system has taken its core away.
+// A thread holds the lock for tens of instructions, unless the system has taken its core away.
 constexpr int kAttempts = 64;
 
 }  // namespace

@@ -181,9 +181,9 @@ class Calls {
     }
     return static_cast<uint8_t>(most);
   }
-  // Addresses and cursors are read before, and cursors written after the arguments, which might be them for all that
-  // the compiler knows of their types. Cursors are atomic only so that it does not make one vector of two of them: the
-  // next call would wait for the vector's way through memory.
+  // Addresses and cursors are read before the arguments are stored, and cursors written after: by their types, a store
+  // of an argument might change them. Cursors are atomic only so that the compiler does not make one vector of two of
+  // them: the next call would wait for the vector's way through memory.
   static std::atomic_ref<uint32_t> relaxed(uint32_t& cursor) { return std::atomic_ref(cursor); }
   template <typename... T>
   static void put_all(contrafact_buffer& buffer, const std::tuple<T...>& arguments) {

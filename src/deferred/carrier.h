@@ -1,6 +1,6 @@
-// Carrier: takes the buffers of producers to whoever makes the calls in them, and gives producers empty ones. There are
-// two: the Drainer (drainer.h), one thread that also takes from buffers that are still being filled, in order; and the
-// Engine (engine.h), which gives each filled buffer to a Processor.
+// Carrier: takes the buffers of producers to the code that makes the calls in them, and gives producers empty ones.
+// There are two: the Drainer (drainer.h), one thread that also takes from buffers that are still being filled, in
+// order; and the Engine (engine.h), which gives each filled buffer to a Processor.
 #pragma once
 
 #include "contrafact/deferred_buffer.h"

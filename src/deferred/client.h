@@ -49,8 +49,8 @@ class alignas(64) Client {
 
   // The buffer to append to. Valid until the next swap().
   contrafact_buffer* buffer() const { return &current_->header; }
-  // A buffer with room for at least one call, or null after counting one dropped call. Also for a buffer that is not
-  // full: then it is handed on as it is.
+  // A buffer with room for at least one call, or null after counting one dropped call. The current buffer need not be
+  // full: it is handed on as it is.
   contrafact_buffer* swap() { return carrier_.swap(*this); }
   // The number that the environment's owner gave this producer when it attached.
   uint32_t stream() const { return stream_; }

@@ -33,7 +33,7 @@ struct Gathering : Consumer {
   void take(Batch& batch) override {
     std::this_thread::sleep_for(delay);
     Checker& checker = checkers[batch.stream];
-    // Sequence numbers count dropped calls too, so that a drop reported too late or too early is seen.
+    // Sequence numbers count dropped calls too, so that a drop reported too late or too early is found.
     checker.next += batch.dropped_before;
     dropped[batch.stream] += batch.dropped_before;
     CheckerCalls::run(checker, batch);

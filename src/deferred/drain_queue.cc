@@ -102,7 +102,8 @@ void QueueReader::give_back(Client& client) {
 // `done` when the producer's current buffer has been reached and taken as far as it goes.
 QueueReader::Step QueueReader::take_buffer(Client& client, uint32_t stream, Buffer& buffer) {
   if (!is_stub(client, buffer) && !pool_.holds(buffer)) return Step::broken;
-  // In the producers' process. Before anything else: once there is a next one, nothing of this one changes.
+  // An address in the producers' process. Read before anything else: once there is a next buffer, this one does not
+  // change.
   Buffer* const next = buffer.next.load(std::memory_order_acquire);
   if (!buffer.drained.load(std::memory_order_acquire)) {
     if (!show(client, stream, buffer, buffer.committed())) return Step::broken;

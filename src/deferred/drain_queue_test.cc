@@ -14,7 +14,7 @@
 namespace contrafact::deferred {
 namespace {
 
-// Calls that are numbered, the dropped ones too: what is seen must go on where it was, or say how many are missing.
+// Calls are numbered, the dropped ones too: the reader must get them in order, or the number that is missing.
 class DrainQueue : public testing::Test, public Carrier, public Consumer {
  protected:
   void make_pool(uint64_t memory_bytes_max) {

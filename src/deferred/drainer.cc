@@ -82,7 +82,7 @@ void Drainer::pass(bool last) {
   consumer_.begin_pass();
   take_new_clients();
   std::erase_if(live_, [&](Client* client) {
-    // Read before anything is taken: then nothing can come after what is taken.
+    // Read before anything is taken: if set, no call comes after those taken.
     const bool ended = client->ended_.load(std::memory_order_acquire);
     reader_.take(*client, client->stream(), last || ended);
     if (!ended) return false;
@@ -115,7 +115,7 @@ void Drainer::detached(Client& client) {
 void Drainer::flush() {
   if (abandoned_.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex_);
-  // The pass that is running may have gone by the caller's thread already.
+  // The pass that is running may have passed the caller's thread already.
   const uint64_t wanted = passes_done_ + 2;
   while (passes_done_ < wanted && !joined_ && !state_.stopped.load(std::memory_order_relaxed)) {
     wakeup_.wake();

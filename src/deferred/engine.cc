@@ -122,8 +122,8 @@ void Engine::stop_foreign(Client& client) {
   processor_->process(FilledBuffer(*buffer));
 }
 
-// Submits what threads have deferred: those of the program, which defer no more, and those that ran buffers until now.
-// Whether there was any. REQUIRES: no buffer is unfinished.
+// Submits the last calls of threads: those of the program, which defer no more, and those that ran buffers until now.
+// Returns whether there were any. REQUIRES: no buffer is unfinished.
 bool Engine::submit_of_threads() {
   // All are taken before the first is submitted: the methods in it may defer, on any of these threads.
   std::vector<Buffer*> taken;
@@ -234,12 +234,12 @@ void Engine::submit(Client& client, Buffer& full) {
   }
 }
 
-// Of take_small(), or as good as one: those do not go into a queue, or a long one would make ever more of them.
+// One of take_small(), or as good as one: such a buffer goes into no queue, or a long queue would make ever more.
 bool Engine::beyond_the_bound(const Buffer& buffer) const {
   return buffer.size_class == 0 && pool_->beyond_the_bound();
 }
 
-// In the order of the calls, those included that the deferred methods defer.
+// Submits in the order of the calls, including calls that the deferred methods defer.
 void Engine::submit_in_place(Client& client, Buffer& full) {
   if (client.running_) {
     full.next_queued = nullptr;

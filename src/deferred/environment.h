@@ -8,9 +8,9 @@
 //   auto environment = ProfileEnvironment::create(profile, synchronous());     // Result<std::unique_ptr<...>>
 //   (*environment)->defer<&Profile::call>(1, 2);                               // from any thread
 //
-// Coalescing (Deferred Methods, section 3.5): a class with before_processing() or after_processing() is made anew for
-// the threads that run buffers, an object for each buffer that is being run at one time, and used again. The hooks are
-// called before and after the calls of each buffer; the latter merges what was gathered into what is shared.
+// Coalescing (Deferred Methods, section 3.5): a class with before_processing() or after_processing() has an object for
+// each buffer that is being run at one time, used again later. The hooks are called before and after the calls of each
+// buffer; after_processing() merges what the object gathered into what is shared.
 //
 // docs/deferred.md says more. Foreign producers attach to engine(): engine.h.
 //

@@ -1,5 +1,5 @@
 // Whether this process is a forked child of the one in which something was made. A child has a copy of all memory, but
-// only the thread that forked: others' locks stay locked, and what waits for them waits for ever.
+// only the thread that forked: locks of other threads stay held, and whoever waits for them waits for ever.
 //
 // Thread safety: everything.
 #pragma once

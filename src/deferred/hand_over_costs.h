@@ -1,9 +1,9 @@
 // HandOverCosts: whether it pays to hand a filled buffer to another thread, by what both ways have lately cost.
 //
 // Handing over costs the producer a lock and often a system call that wakes a consumer; running the buffer in place
-// costs it the calls. What is measured may be a hundred times too long, where the system gave the core to another
-// thread meanwhile, and is never too short: so the least of the last few counts. Old ones go: costs are those of a
-// phase, and a buffer is handed over now and then to learn them again.
+// costs it the calls. A measured time may be a hundred times too long, where the system gave the core to another thread
+// meanwhile, but is never too short: so the least of the last few counts. Old ones are forgotten: costs hold for a
+// phase of the program, and a buffer is handed over now and then to learn them again.
 //
 // Thread safety: all of it; relaxed, for a measurement that is lost costs nothing.
 #pragma once
@@ -23,7 +23,7 @@ class HandOverCosts {
   }
   void handed_over(uint64_t ns) { hand_over_.note(ns); }
 
-  // What is not known yet is to be learnt.
+  // True while a cost is unknown, to learn it.
   bool pays(uint32_t calls) {
     const uint64_t run = run_.least(), hand_over = hand_over_.least();
     if (run == kUnknown || hand_over == kUnknown || run * calls > hand_over * kPerCall) return true;

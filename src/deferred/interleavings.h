@@ -4,8 +4,8 @@
 //
 // The threads are fibers. Every access to an Atomic or a Mutex is a point where any fiber that is not asleep may go on;
 // a depth-first search replays the test with each next choice. A fiber's own state follows from what it has read so
-// far, so a state of the whole is these histories and the shared values; one that was met before is not searched again,
-// which keeps the search complete and makes it small.
+// far. So these histories and the shared values are the state of the whole; a state that was met before is not searched
+// again, which keeps the search complete and makes it small.
 //
 // Memory is sequentially consistent. That is all there is to search for code whose atomic accesses all are (the default
 // of std::atomic) and whose other accesses are under a lock, as ThreadSanitizer checks on the real one. GenMC and

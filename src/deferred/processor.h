@@ -21,7 +21,7 @@ namespace contrafact::deferred {
 
 class Client;
 
-// Those who may wait for a buffer.
+// The threads that may wait for a buffer.
 class Waiters {
  public:
   Waiters(std::shared_ptr<Progress> progress, std::shared_ptr<Unfinished> unfinished)
@@ -53,8 +53,8 @@ class FilledBuffer {
   // Makes the calls and gives the buffer back. What they throw is counted. Nothing on later calls.
   void run();
   // As run(), but stops between two calls, after kCallsOfAPart at most, once a thread waits for this buffer's producer:
-  // then false, and the rest is still to be run. For consumers of low priority, whom other threads may keep from the
-  // cores: they put it where help() finds it, and then nudge the waiters.
+  // then false, and the rest is still to be run. For consumers of low priority, which other threads may keep from the
+  // cores: such a consumer puts the buffer where help() finds it, and then nudges the waiters.
   [[nodiscard]] bool run_unless_awaited();
   // REQUIRES: it was not run.
   Waiters waiters() const;
@@ -78,8 +78,8 @@ class Processor {
   // All buffers have been run. Ends the processor's threads.
   virtual ~Processor() = default;
 
-  // Takes over a filled buffer, on its producer's thread. May wait for room, if it says so, but not when
-  // inside_a_deferred_method(): the threads that could make room may wait for that one.
+  // Takes over a filled buffer, on its producer's thread. May wait for room, if the processor says so, but not when
+  // inside_a_deferred_method(): the threads that could make room may be waiting for that method's thread.
   virtual void process(FilledBuffer buffer) = 0;
   // Runs one buffer that waits to be run, on the calling thread: one of `producer`, or of any if null. False if there
   // is none. Waiters call it, so that no checkpoint depends on another thread's turn on a core.

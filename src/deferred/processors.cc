@@ -20,8 +20,8 @@ class Synchronous final : public Processor {
   bool in_place() const override { return true; }
 };
 
-// A queue and the threads that empty it. Threads sleep on counters of what happened, read before they looked: a change
-// in between is never missed.
+// A queue and the threads that empty it. Threads sleep on counters of changes, read before they look: no change in
+// between is missed.
 class Queued : public Processor {
  public:
   Queued(const char* name, uint32_t room) : queue_(room), name_(name) {}

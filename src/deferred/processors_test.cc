@@ -142,7 +142,7 @@ TEST(Engine, ALongQueueOfSmallBuffersKeepsTheMemoryBoundToo) {
   auto hoard = std::make_unique<Hoard>();
   Hoard& keeps = *hoard;
   auto environment = add_into(sum, std::move(hoard), {.capacity = 256, .memory_bytes_max = kMemory});
-  // One after another: each begins without a buffer, and nothing is processed that does not have to be.
+  // One after another: each begins without a buffer, and nothing is processed before it has to be.
   for (uint32_t t = 0; t < kThreads; ++t) {
     std::thread([&] {
       for (uint64_t i = 0; i < kRounds; ++i) {

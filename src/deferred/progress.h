@@ -1,4 +1,4 @@
-// Progress: how far one producer's buffers have been processed, told to threads that wait for it. Unfinished: the same
+// Progress: how far one producer's buffers have been processed, for threads that wait for that. Unfinished: the same
 // for all buffers of an engine.
 //
 // The threads that run buffers call complete(); one that keeps a half-run buffer from finishing, because it puts it
@@ -70,8 +70,9 @@ class BasicProgress {
   typename Sync::template Atomic<uint32_t> events_{0};
 };
 
-// How many of an engine's buffers are submitted and not yet processed, told to the thread that ends the engine. What is
-// said above of sleeping and helping holds here too. Outlives the engine, which may be gone once the last has ended().
+// How many of an engine's buffers are submitted and not yet processed, for the thread that ends the engine. The rules
+// above for sleeping and helping hold here too. Outlives the engine, which may be gone once the last buffer has
+// ended().
 template <typename Sync>
 class BasicUnfinished {
  public:
@@ -86,7 +87,7 @@ class BasicUnfinished {
   }
   bool awaited() const { return awaited_.load(); }
 
-  // Returns when there are none. By one thread. None may begin meanwhile but before another one ends.
+  // Returns when there are none. By one thread. Meanwhile, a buffer may begin only while another one has not ended.
   template <typename Help>
   void await_all(Help help) {
     awaited_.store(true);

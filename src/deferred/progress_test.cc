@@ -65,7 +65,7 @@ struct Model {
   Sync::Atomic<uint32_t> queue{0};  // a bit for each buffer; its lock is held within one step
   std::array<bool, kBuffersMax + 1> made{};
 
-  // All that a thread between two buffers knows is what it runs next.
+  // Between two buffers a thread knows only which it runs next.
   void run(uint64_t number) {
     Interleavings::current()->forget(number);
     if (made[number]) Interleavings::current()->fail("a buffer was run twice");

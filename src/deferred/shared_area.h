@@ -1,5 +1,5 @@
 // SharedArea: memory through which the threads of one process hand their calls to another process, which drains them.
-// What a thread has committed is out of its process' hands: it is drained though that process be killed the moment
+// What a thread has committed is out of its process' hands: it is drained even if that process is killed the moment
 // after. And the process needs no thread, no descriptor and no system call for it.
 //
 //   process that drains                        process with the producers
@@ -32,7 +32,7 @@ namespace contrafact::deferred {
 
 inline constexpr uint32_t kSharedClientsMax = 1 << 14;  // that live at one time
 inline constexpr size_t kSharedOwnerBytes = 4096;
-// A producer's own, for what it wants to know again. Not on its stack, nor beside: those are the program's.
+// A producer's own, for what it wants to know again. Not on or beside its stack: that is the program's.
 inline constexpr size_t kSharedNoteBytes = 512;
 inline constexpr uint32_t kSharedNotesMax = 1 << 12;
 
@@ -46,7 +46,7 @@ struct SharedHeader {
   std::atomic<uint32_t> streams{0};
   DrainState drain;
   PoolState pool;
-  // What the two processes have to say to each other beside.
+  // What else the two processes have to say to each other.
   alignas(64) uint8_t owner[kSharedOwnerBytes] = {};
 };
 
@@ -72,7 +72,7 @@ class SharedArea {
   static base::Result<SharedArea> open(int fd, uint64_t area_bytes, bool restricted);
 
   // In a forked child of the producers' process: from here on it has a copy of its own in the area's place, which
-  // nobody drains. Allocates memory of as much as is in use; without, all stays as it is.
+  // nobody drains. Allocates as much memory as is in use; if it gets none, all stays as it is.
   void keep_to_this_process() const;
 
   SharedArea() = default;

@@ -77,8 +77,8 @@ base::Result<SharedArea> SharedArea::open(int fd, uint64_t area_bytes, bool rest
   return area;
 }
 
-// Others change the area meanwhile. What the copy holds need not go together: buffers are somewhere in it, and that is
-// all that whoever is in the middle of an append goes by.
+// Others change the area meanwhile, so the copy need not be consistent. A thread in the middle of an append only needs
+// buffers somewhere in it.
 void SharedArea::keep_to_this_process() const {
   const uint64_t bytes = header_->area_bytes;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -183,7 +183,7 @@ void SharedDrainer::pass(bool last) {
   QueueReader reader(pool_, owner_, mapping_);
   std::erase_if(live_, [&](const Live& live) {
     Client& client = live.client->client;
-    // Read before anything is taken: then nothing can come after what is taken.
+    // Read before anything is taken: if set, no call comes after those taken.
     const bool ended = client.ended_.load(std::memory_order_acquire);
     const bool sound = reader.take(client, live.stream, last || ended);
     if (sound && !ended) return false;
@@ -224,8 +224,8 @@ void SharedDrainer::recycle(SharedClient& client) {
       !header.free_clients.compare_exchange_weak(head, wanted, std::memory_order_acq_rel, std::memory_order_relaxed));
 }
 
-// A first touch of shared memory costs the producer some 30 ns for each event, as much as three events. As much again
-// as is used, so that thousands of processes that hardly do anything take little.
+// A first touch of shared memory costs the producer some 30 ns for each event, as much as three events. Touches as much
+// again as is used: thousands of processes that hardly do anything take little.
 void SharedDrainer::prefault() {
   constexpr uint64_t kAheadBytesMin = 256 << 10, kAheadBytesMax = 2 << 20;
   const SharedHeader& header = area_.header();

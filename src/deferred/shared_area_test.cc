@@ -1,6 +1,5 @@
 // Calls that cross from one process to another. The two sides map the memory at different addresses, in one process or
-// in two; or at one address, where ThreadSanitizer is to see what they hand each other: it takes two views of the same
-// memory for two memories.
+// in two; or at one address, for ThreadSanitizer, which takes two views of the same memory for two memories.
 #include "deferred/shared_area.h"
 
 #include <gtest/gtest.h>
@@ -148,7 +147,7 @@ TEST_P(SharedByThreads, APlaceGoesFromOneThatLivesToAnother) {
   std::thread first(produce, 0), second(produce, 1);
   for (const int thread : {0, 1}) {
     wait_for(2 * thread + 1);
-    // The end of the first, and the client, come by memory that no thread has waited for.
+    // The end of the first, and the client, are seen in memory that no thread has waited for.
     while (numbers_.ended.size() < static_cast<size_t>(thread) + 1) drainer_->pass(false);
     turn.store(2 * thread + 2, std::memory_order_relaxed);
   }

@@ -1,7 +1,7 @@
 // The clients of the calling thread, one for each engine that it deferred calls to. They are detached when the thread
 // ends: by return, exception or pthread_exit; for the main thread, when the engine ends.
 //
-// Thread safety: what is said of "this thread" is its own alone; ThreadLink: all of it.
+// Thread safety: members that speak of "this thread" are for that thread alone; ThreadLink: all of it.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace contrafact::deferred {
 class Client;
 class Engine;
 
-// By which an ending thread finds an engine, which may have ended before.
+// The link by which an ending thread finds an engine, which may have ended before.
 class ThreadLink {
  public:
   explicit ThreadLink(Engine& engine) : engine_(&engine) {}

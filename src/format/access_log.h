@@ -44,7 +44,7 @@ class AccessCursors {
   uint64_t expected(uint32_t cursor) const { return at_[cursor] + step_[cursor]; }
   uint64_t at(uint32_t cursor) const { return at_[cursor]; }
   uint32_t nearest(uint64_t address) const;
-  // Far away from its cursor begins a walk of its own, with the cursor that has waited longest.
+  // An address far from its cursor begins a walk of its own, with the cursor unused for longest.
   void move(uint32_t cursor, uint64_t address);
 
  private:

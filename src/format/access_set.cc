@@ -5,7 +5,7 @@
 namespace contrafact::format {
 namespace {
 
-// Appends [begin, end) to what is canonical already; joins it with the last range where that is possible.
+// Appends [begin, end) to ranges that are canonical already; joins it with the last range where that is possible.
 void append(std::vector<AccessRange>& out, uint64_t begin, uint64_t end, uint32_t flags) {
   if (!out.empty() && out.back().end() == begin && out.back().flags == flags &&
       end - out.back().begin <= kAccessLengthMax) {

@@ -6,9 +6,9 @@
 //   operands    planes 0..3 of each operand stream
 //
 // Operands of like meaning share a stream, whatever events they belong to: their neighbours there predict them. A
-// task's number is stored as the difference from the task named before (most events speak of the same or the next one),
-// the others as they are plus one, so that `none` is 0; zstd finds the repeated ones. A time is the difference from the
-// one before in its run, modulo 2^64.
+// task's number is stored as the difference from the task named before (most events name the same or the next one).
+// Other operands are stored as they are plus one, so that `none` is 0; zstd finds the repeated ones. A time is the
+// difference from the one before in its run, modulo 2^64.
 #include "format/event_block.h"
 
 #include <algorithm>

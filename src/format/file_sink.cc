@@ -61,7 +61,7 @@ class FileSink : public Sink {
   off_t whole_bytes_ = 0;
 };
 
-// A trace says with which arguments, on what files and in which functions a program ran: its user's matter.
+// A trace shows with which arguments, on what files and in which functions a program ran: that is for its user alone.
 constexpr mode_t kMode = 0600;
 
 int open_locked(const std::string& path, int when_it_exists) {

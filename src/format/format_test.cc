@@ -97,7 +97,7 @@ TEST(EventBlock, CostsFewBytesAnEvent) {
           static_cast<double>(bytes.size()) / static_cast<double>((*writer)->events_written());
       fmt::print("{} events a block, {}: {:.2f} bytes an event\n", events_per_pass,
                  with_methods ? "tasks and methods" : "tasks only", bytes_per_event);
-      // Blocks of less are written only where there are few events in all: the recorder gathers them for a while.
+      // Smaller blocks are written only where there are few events in all: the recorder gathers events for a while.
       if (events_per_pass >= 100) {
         EXPECT_LT(bytes_per_event, 6.0);
       }

@@ -84,8 +84,8 @@ void PackedInts::make_room(size_t count) {
   }
 }
 
-// Bytes that a number does not have are written too and overwritten by the next one's: cheaper than to ask. They stay
-// inside the planes, for the number before had at most one byte in each.
+// Bytes that a number does not have are written too, and overwritten by the next number's: that is cheaper than a test.
+// They stay inside the planes, because the number before had at most one byte in each.
 template <typename Int>
 void PackedInts::pack(std::span<const Int> numbers) {
   make_room(numbers.size());

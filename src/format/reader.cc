@@ -51,7 +51,7 @@ class BlockScanner {
 
  private:
   // Markers with false lengths could make the search hash every byte as often as there are markers. A file is hashed 8
-  // times at most (64 MiB are always granted); beyond that, what cannot be identified is skipped.
+  // times at most (64 MiB are always granted); beyond that, bytes that cannot be identified are skipped.
   static uint64_t budget(std::span<const uint8_t> bytes) { return uint64_t{bytes.size()} * 8 + (uint64_t{64} << 20); }
 
   std::optional<FoundBlock> block_at(size_t at) {
@@ -288,8 +288,8 @@ void count_damaged(ReadLoss& loss, const FoundBlock& block) {
   loss.bytes_skipped += sizeof(BlockHeader) + block.payload.size();
 }
 
-// Shows each block whose checksum fits, once, to `visit`, which says whether it keeps the grammar; its second argument:
-// whether others are gone since the last one of events that was.
+// Shows each block whose checksum fits, once, to `visit`, which returns whether the block keeps the grammar. The second
+// argument of `visit`: whether blocks are gone since the last block of events that did.
 template <typename Visit>
 ReadLoss each_block(std::span<const uint8_t> bytes, size_t begin, Visit visit) {
   BlockScanner scanner(bytes, begin);

@@ -1,4 +1,4 @@
-// The reader against files that something happened to.
+// The reader against damaged files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,7 +125,7 @@ TEST(ReaderDamage, FlippedBitsCostOneBlockAndAreCounted) {
   }
 }
 
-// What read_in_passes shows beside what read does.
+// What read_in_passes shows in addition to read.
 struct Outlined : Collected {
   size_t outlined = 0, holes = 0;
   void on_hole() override { ++holes; }

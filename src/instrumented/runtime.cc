@@ -1,10 +1,10 @@
-// The runtime library of objects that were compiled with -fsanitize=thread, by gcc or clang: what the compiler calls
-// before each access, and the atomic operations, which it turns into calls. Accesses go to the recording agent, if
-// there is one, where it sees them in no other way (contrafact/accesses.h).
+// The runtime library of objects that were compiled with -fsanitize=thread, by gcc or clang: the functions that the
+// compiler calls before each access, and the atomic operations, which it turns into calls. Accesses go to the recording
+// agent, if there is one, where it sees them in no other way (contrafact/accesses.h).
 //
-// While the agent translates a critical section it translates what is here too. So a call that is not wanted touches no
-// memory but its own stack and thread-local variables, by %fs, which the agent leaves out of this library: no set has
-// more in it than the program's own accesses.
+// While the agent translates a critical section it translates this code too. So a call that is not wanted touches no
+// memory but its own stack and thread-local variables, by %fs, and the agent leaves those of this library out: a set
+// holds only the program's own accesses.
 //
 // Thread safety: all of it. Allocates nothing; no dependence but the C library.
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ constexpr uint32_t kRead = CONTRAFACT_ACCESS_READ, kWrite = CONTRAFACT_ACCESS_WR
 
 constinit const contrafact_accesses* g_agent = nullptr;
 constinit ptrdiff_t g_wanted_at = 0;
-// Of the thread, once it has entered a function: g_wanted_at. 0: nothing is wanted.
+// The thread's copy of g_wanted_at, once it has entered a function. 0: nothing is wanted.
 thread_local constinit ptrdiff_t t_wanted_at __attribute__((tls_model("initial-exec"))) = 0;
 
 // Called by each object's constructor: the agent's own may have run meanwhile.

@@ -52,11 +52,11 @@ struct Tree {
     add_to(beyond, other.beyond);
   }
   size_t size() const { return nodes.size(); }
-  // Of a context whose call had no room it is not known which one it is.
+  // False for a context whose call had no room: it is not known which one it is.
   static bool is_known(const ContextNode& node) {
     return node.calls != 0 || node.context == CONTRAFACT_CONTEXT_OUTSIDE;
   }
-  // With what was counted in nodes that are not known.
+  // The counts of `beyond`, and of nodes that are not known.
   ContextNode all_beyond() const {
     ContextNode sum = beyond;
     nodes.for_each([&](const ContextNode& node) {
@@ -73,7 +73,7 @@ struct Tree {
 
   ContextBudget* budget;
   ContextTable nodes;
-  ContextNode beyond;  // what was counted in contexts that are no nodes, for want of memory
+  ContextNode beyond;  // counts of contexts that got no node, for want of memory
 };
 
 // A node's row in the file; a parent's comes first.
@@ -189,7 +189,7 @@ Tree& data(void* data) {
   return *static_cast<Tree*>(data);
 }
 
-// "" or "max=N"; none: neither, and the host was told.
+// "" or "max=N"; none: neither, and the host has reported that.
 std::optional<int64_t> nodes_max_of(const contrafact_host& host, const char* options) {
   if (*options == '\0') return kNodesDefault;
   char* end = nullptr;

@@ -1,7 +1,7 @@
 // ContextTable: the nodes of a calling-context tree by the number of their context, with what was counted in each. Open
-// addressing; a context is as good as random, so its bits are its place.
+// addressing; the bits of a context are as good as random, so they serve as its place.
 //
-// Not thread-safe. `Budget` is common to the tables of an analysis: how many nodes all of them may still take.
+// Not thread-safe. The tables of an analysis share one `Budget`: how many nodes all of them may still take.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // Event words: what the probes write into a buffer, 64 bits at a time.
 //
-// The producer keeps for itself alone where the next word goes: words are not 0, and a buffer that is handed out holds
-// only zeros, so that others see how far it has come. An event costs its stores and one comparison. Its first word is
-// written last.
+// Only the producer knows where the next word goes. Others see how far it has come by the zeros: words are not 0, and a
+// buffer that is handed out holds only zeros. An event costs its stores and one comparison. Its first word is written
+// last.
 //
 //   63   61 60      32 31       0
 //   [kind ] [ upper  ] [ lower  ]     then what the kind needs besides, a word each
@@ -58,8 +58,8 @@ constexpr uint32_t words_of(EventKind kind) {
   return kWords[static_cast<uint8_t>(kind)];
 }
 
-// The context of `method` called in `parent`, which is odd: so is the product, and nothing is lost by the last step. As
-// good as random.
+// The context of `method` called in `parent`. `parent` is odd, so the product is too, and the last step loses nothing.
+// As good as random.
 constexpr uint64_t context_of(uint64_t parent, uint32_t method) {
   const uint64_t mixed = (parent ^ uint64_t{method} << 1) * 0x9E3779B97F4A7C15u;
   return (mixed ^ mixed >> 32) | 1;

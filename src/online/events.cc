@@ -15,7 +15,7 @@ uint64_t load(const uint64_t& word) {
   return std::atomic_ref(const_cast<uint64_t&>(word)).load(std::memory_order_relaxed);
 }
 
-// A buffer's share of the cursors that go with it from part to part: the second counts the words that were offered.
+// The cursors that go with a buffer from part to part: the second counts the words that were offered.
 constexpr size_t kTaken = 0, kOffered = 1;
 
 }  // namespace
@@ -43,7 +43,7 @@ void Events::settle(contrafact_buffer& buffer) {
   std::atomic_ref(buffer.committed).store(count, std::memory_order_relaxed);
 }
 
-// What lies behind the words that were taken may be there too: the rest of the last event, or of one that was cut.
+// More words may lie behind those that were taken: the rest of the last event, or of one that was cut.
 void Events::clear(contrafact_buffer& buffer) {
   const size_t words = std::min(buffer.committed + kEventWordsMax, buffer.capacity + kEventWordsMax - 1);
   std::memset(reinterpret_cast<void*>(buffer.column[0]), 0, words * sizeof(uint64_t));
@@ -79,7 +79,7 @@ void Events::tell_each(void* data, Words& words) const {
   }
 }
 
-// An analysis is not told what it does not want to know; events of classes that are not known are not written.
+// An analysis gets only the events that it wants; events of unknown classes are not written.
 void Events::tell_event(void* data, EventKind kind, uint64_t first, const uint64_t* more) const {
   const contrafact_analysis& methods = analysis_.methods;
   if (kind == EventKind::exit) {

@@ -2,7 +2,7 @@
 //
 //   probes (Java) ─> deferred buffers ─> Events ─> the analysis
 //
-// What the analysis throws is counted; the event is lost, and the next one told.
+// An exception that the analysis throws is counted; its event is lost, and the next one delivered.
 //
 // Thread safety: as of a BatchRunner.
 #pragma once
@@ -37,7 +37,7 @@ class Events final : public deferred::BatchRunner {
     return layout;
   }
 
-  // Told so far, those included in which the analysis threw.
+  // Events delivered so far, those included in which the analysis threw.
   uint64_t told() const { return told_.load(std::memory_order_relaxed); }
 
   void* begin(const deferred::Client& producer) override;
@@ -47,7 +47,7 @@ class Events final : public deferred::BatchRunner {
   void clear(contrafact_buffer& buffer) override;
 
  private:
-  // Words of one buffer: moves `at`, past an event before the analysis is told of it.
+  // Words of one buffer: moves `at` past an event before the analysis gets it.
   struct Words {
     const uint64_t* at;
     const uint64_t* end;

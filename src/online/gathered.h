@@ -1,6 +1,7 @@
-// Gathered: private profiles for the buffers of an analysis, which go from buffer to buffer: merging after each one
-// would cost an access to what is shared for every entry in it. Only at the end are they added up. There are as many as
-// buffers were processed at one time; what has no place to wait for the next buffer in is added to the rest at once.
+// Gathered: private profiles for the buffers of an analysis. A profile goes from buffer to buffer, and all are added up
+// only at the end: merging after each buffer would cost an access to shared memory for every entry. There are as many
+// profiles as buffers were processed at one time; one without a place to wait for the next buffer is added to the rest
+// at once.
 //
 // Profile: add(const Profile&), and size(), its entries.
 //
@@ -18,7 +19,7 @@ namespace contrafact::online {
 template <typename Profile>
 class Gathered {
  public:
-  // `rest`: what the one profile is made of to which all are added.
+  // `rest`: makes the one profile to which all others are added.
   template <typename... Arguments>
   explicit Gathered(Arguments&... rest) : rest_(rest...) {}
   ~Gathered() {
@@ -57,14 +58,15 @@ class Gathered {
     }
     return rest_;
   }
-  // To memory that threads share: one to take a profile, one to put it back, and one for each sum added to the rest.
+  // Accesses to memory that threads share: one to take a profile, one to put it back, one for each sum added to the
+  // rest.
   uint64_t accesses() const { return accesses_; }
 
  private:
-  static constexpr size_t kPlaces = 64;  // a few MiB each at most, of which only that of the busy ones is ever made
+  static constexpr size_t kPlaces = 64;  // a few MiB each at most, and only for as many as are busy at one time
   static constexpr uint64_t kAccessesOfABuffer = 2;
 
-  // A thread takes the profile that it had last, most of which its core has at hand.
+  // A thread takes the profile that it used last, most of which its core has at hand.
   static size_t first_place() {
     static std::atomic<size_t> threads{0};
     thread_local const size_t own = threads.fetch_add(1, std::memory_order_relaxed) % kPlaces;

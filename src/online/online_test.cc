@@ -150,7 +150,7 @@ TEST(ClassInfo, ArraysAreRoundedUp) {
   EXPECT_EQ(object.bytes_of(0), 40u);
 }
 
-// Sums what it is told; coalesces.
+// Sums the events that it gets; coalesces.
 struct Sums {
   uint64_t calls = 0, exits = 0, thrown = 0, objects = 0, bytes = 0;
 };
@@ -287,7 +287,7 @@ TEST_P(EveryProcessor, CountsWhatTheAnalysisThrows) {
 
 INSTANTIATE_TEST_SUITE_P(Processors, EveryProcessor, testing::Values("sync", "pool", "adaptive"));
 
-// Sums what it is told in groups.
+// Sums the events that it gets in groups.
 contrafact_analysis in_groups() {
   contrafact_analysis analysis = summing();
   analysis.on_call = nullptr;

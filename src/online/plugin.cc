@@ -45,7 +45,8 @@ base::Status check(const contrafact_analysis& analysis, const std::string& path)
   return {};
 }
 
-// As this version has it: what an older plug-in does not have is NULL. Stays for ever, as the plug-in does.
+// The description in this version's form: members that an older plug-in lacks are NULL. Stays for ever, as the plug-in
+// does.
 const contrafact_analysis* current(const contrafact_analysis* analysis) {
   if (analysis->version == CONTRAFACT_ANALYSIS_VERSION) return analysis;
   auto* copy = new contrafact_analysis{};
@@ -54,8 +55,8 @@ const contrafact_analysis* current(const contrafact_analysis* analysis) {
   return copy;
 }
 
-// The agent has a C++ runtime of its own, and the plug-in the system's. What the plug-in throws is caught here all the
-// same, but our copy of the unwinder aborts unless it has been set up, which the first exception of our own does.
+// The agent has a C++ runtime of its own, and the plug-in the system's. A plug-in's exception is caught here all the
+// same, but our copy of the unwinder aborts unless it has been set up. The first exception of our own sets it up.
 void set_up_unwinder() {
   try {
     throw 0;

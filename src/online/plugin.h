@@ -1,5 +1,5 @@
-// Analyses by name: the built-in ones and plug-ins (include/contrafact/analysis.h). The tool asks before the program is
-// started, the agent in the program.
+// Analyses by name: the built-in ones and plug-ins (include/contrafact/analysis.h). The tool looks one up before the
+// program is started, the agent in the program.
 //
 // Thread-safe. A loaded plug-in stays loaded.
 #pragma once
@@ -22,7 +22,7 @@ base::Result<const contrafact_analysis*> find_analysis(const std::string& name, 
 // Where an analysis that goes without coalescing counts; `self` is what its create() made. Null for all others.
 SharedShards* shared_of(const contrafact_analysis& analysis, void* self);
 
-// Whether it learns of calls by context.
+// Whether the analysis gets calls by context.
 inline bool wants_contexts(const contrafact_analysis& analysis) {
   return analysis.on_context_call || analysis.on_context_allocation;
 }

@@ -17,7 +17,7 @@ namespace contrafact::online {
 
 class Processing {
  public:
-  // REQUIRES: check(options). What `analysis` refers to must outlive it.
+  // REQUIRES: check(options). What `analysis` refers to must outlive the Processing.
   static base::Result<std::unique_ptr<Processing>> start(const ProcessingOptions& options, const Analysis& analysis);
 
   // Null once it was stopped.
@@ -42,7 +42,7 @@ class Processing {
   explicit Processing(const Analysis& analysis) : events_(analysis) {}
 
   Events events_;
-  std::unique_ptr<deferred::Engine> engine_;  // after what it tells of its calls
+  std::unique_ptr<deferred::Engine> engine_;  // after events_, which makes its calls
   std::shared_mutex stopping_;                // held by those who attach or detach, and exclusively by stop()
   bool stopped_ = false;
   uint64_t lost_ = 0;

@@ -1,10 +1,11 @@
-// SharedContexts: the calling-context tree's counts as a good engineer would share them between threads without deferred
-// methods: to compare with. The nodes of all contexts in a table that only gains entries, each claimed by one
-// compare-and-swap, and counted in by relaxed additions. What no longer fits goes into a map under a lock. Readers add
-// the shards up.
+// SharedContexts: the calling-context tree's counts as a good engineer would share them between threads without
+// deferred methods: to compare with. The nodes of all contexts are in a table that only gains entries: each is claimed
+// by one compare-and-swap, and counts by relaxed additions. Nodes that no longer fit go into a map under a lock.
+// Readers add the shards up.
 //
-// The layout is a contract with java/java/lang/ContrafactDirectContexts.java. A shard is Node[kPlaces]; a context is as
-// good as random, so its bits but the lowest, which is always 1, are its place, or the next free one of kProbesMax.
+// The layout is a contract with java/java/lang/ContrafactDirectContexts.java. A shard is Node[kPlaces]; the bits of a
+// context are as good as random, so all but the lowest, which is always 1, serve as its place, or the next free one of
+// kProbesMax.
 //
 // Memory: 24 MiB of address space a shard. Thread safety: all of it.
 #pragma once

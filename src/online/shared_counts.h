@@ -1,7 +1,7 @@
 // SharedCounts: the blueprint's counts as a good engineer would share them between threads without deferred methods.
-// Calls by caller and callee in a table that only gains entries, each claimed by one compare-and-swap; objects and
-// bytes in counters that the method's id finds without hashing; all counted by relaxed additions. What no longer fits
-// goes into a map under a lock, so that nothing is lost or searched for ever. Readers add the shards up.
+// Calls are counted by caller and callee in a table that only gains entries, each claimed by one compare-and-swap;
+// objects and bytes in counters that the method's id finds without hashing; all by relaxed additions. Counts that no
+// longer fit go into a map under a lock, so that none is lost or searched for ever. Readers add the shards up.
 //
 // The layout is a contract with java/java/lang/ContrafactDirect.java. A shard at address S:
 //

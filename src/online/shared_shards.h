@@ -1,6 +1,7 @@
-// SharedShards: where every event is counted at once in what all threads share, without buffers (--processor direct). There
-// are a few shards for each core, as in java.util.concurrent's LongAdder: each thread keeps to one, so that threads seldom
-// write the same line. What is in a shard, those know that derive from this. Beside them are the sizes of classes, by id.
+// SharedShards: counts every event at once in memory that all threads share, without buffers (--processor direct).
+// There are a few shards for each core, as in java.util.concurrent's LongAdder: each thread keeps to one, so that
+// threads seldom write the same line. Derived classes define what is in a shard. Beside the shards are the sizes of
+// classes, by id.
 //
 // The injected code counts in a shard without a native call: layouts are contracts with the classes of java/java/lang.
 //
@@ -24,7 +25,7 @@ struct Allocations {
 class SharedShards {
  public:
   static constexpr uint64_t kHashFactor = 0x9E3779B97F4A7C15;
-  static constexpr uint32_t kProbesMax = 64;  // at three quarters full, one search in a thousand takes as many
+  static constexpr uint32_t kProbesMax = 64;  // of a table three quarters full, one search in a thousand takes as many
   static constexpr uint32_t kClassesMax = 1 << 18;
 
   struct ClassSize {

@@ -1,8 +1,8 @@
 // How a working thread hands on a log of all its accesses (format/access_log.h): append_access_chunk(), a chunk at a
 // time, as calls of 16 bytes through the thread's own buffer. AccessLogTable is the drainer's side.
 //
-// The thread neither locks nor allocates. A chunk for which there is no room is dropped as a whole; the thread says how
-// many accesses that were with its next one.
+// The thread neither locks nor allocates. A chunk for which there is no room is dropped as a whole; the thread's next
+// chunk reports how many accesses that were.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace contrafact::recorder {
 
-// As it travels, in front of its bytes.
+// Travels in front of the chunk's bytes.
 struct AccessChunkHead {
   int64_t begin_ns;
   int64_t end_ns;
@@ -25,22 +25,22 @@ struct AccessChunkHead {
 };
 static_assert(sizeof(AccessChunkHead) == 32, "two calls");
 
-// False if there was no room. About a nanosecond for four bytes. REQUIRES: as for Recorder::append; the bytes are as
-// many as `head` says, at most kAccessChunkBytesMax, and may be read up to the next multiple of 16.
+// False if there was no room. About a nanosecond for four bytes. REQUIRES: as for Recorder::append; `bytes` has the
+// length that `head` says, at most kAccessChunkBytesMax, and may be read up to the next multiple of 16.
 bool append_access_chunk(Client* client, const AccessChunkHead& head, const uint8_t* bytes);
 
-// Puts chunks together again. Thread safety: the drainer's thread only. Bounds: a chunk of each stream, and what is
-// waiting to be taken.
+// Puts chunks together again. Thread safety: the drainer's thread only. Bounds: one chunk of each stream, and the
+// chunks that wait to be taken.
 class AccessLogTable {
  public:
   // The words of a kAccessLogCall of producer `stream`.
   void add(uint32_t stream, const uint32_t* words);
   // Events of the stream were lost.
   void forget(uint32_t stream);
-  // Whole chunks that were not taken yet. They live until the next call of anything here.
+  // Whole chunks that were not taken yet. They live until the next call of any member.
   std::vector<format::AccessChunk> take_new();
   bool is_empty() const { return new_chunks_.empty(); }
-  // So much is waiting to be taken that it should not grow.
+  // So much is waiting that it should be taken before more is added.
   bool is_heavy() const { return new_bytes_.size() >= kHeavyBytes; }
 
  private:

@@ -51,7 +51,7 @@ TEST(AccessLogTable, PutsTheChunksOfManyStreamsTogether) {
   EXPECT_TRUE(table.take_new().empty());
 }
 
-// The thread ends such a chunk there and begins the next one anew.
+// The thread ends a chunk that was cut short, and begins the next one anew.
 TEST(AccessLogTable, AChunkThatWasCutShortIsForgotten) {
   AccessLogTable table;
   const std::vector<uint8_t> bytes(64, 7);
@@ -80,7 +80,7 @@ struct Chunks : format::Visitor {
   }
 };
 
-// More than the buffers hold: what is in the file is whole, and what is not was said to be lost.
+// More than the buffers hold: each chunk in the file is whole, and all others were reported lost.
 TEST(AccessLog, WhatThereIsNoRoomForIsCounted) {
   const std::string path = testing::TempDir() + "/access_log_test." + std::to_string(getpid()) + ".cft";
   // The drainer, held up until more was appended than the buffers hold: else it takes all where appending is slow.

@@ -19,7 +19,7 @@ void AccessSetTable::add_range(uint32_t stream, const uint32_t* words) {
   ranges.push_back({words[0] | uint64_t{words[1]} << 32, words[2], words[3]});
 }
 
-// A stream's calls come many at a time: what it has begun is looked up only where the stream changes.
+// A stream's calls come many at a time: its unfinished set is looked up only where the stream changes.
 std::vector<AccessRange>& AccessSetTable::unfinished(uint32_t stream) {
   if (stream == stream_) return ranges_;
   if (!ranges_.empty()) parked_[stream_].swap(ranges_);

@@ -1,8 +1,8 @@
 // AccessSetTable: the drainer's side of append_accesses(). Numbers sets by content, each a row of the trace's table.
 //
-// Thread safety: the drainer's thread only. Bounds: of at most `sets_max` sets a hash and a number are kept, about 64
-// bytes each; sets beyond that are all the same, incomplete one, and counted. A stream's unfinished set is bounded by
-// kAccessRangesSentMax.
+// Thread safety: the drainer's thread only. Bounds: a hash and a number of each of at most `sets_max` sets, about 64
+// bytes each. Sets beyond that are counted, and all stand for the same incomplete set. A stream's unfinished set is
+// bounded by kAccessRangesSentMax.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ class AccessSetTable {
   // Events of the stream were lost.
   void forget(uint32_t stream);
 
-  // Rows that were not taken yet, in the order of their numbers. They live until the next call of anything here.
+  // Rows that were not taken yet, in the order of their numbers. They live until the next call of any member.
   std::vector<format::AccessSetRow> take_new();
 
-  // So much is waiting to be taken that it should not grow: 4 MiB.
+  // So much is waiting that it should be taken before more is added: 4 MiB.
   bool is_heavy() const { return new_ranges_.size() >= (4 << 20) / sizeof(format::AccessRange); }
 
   uint64_t sets_lost() const { return sets_lost_; }  // events whose set could not be kept

@@ -31,7 +31,7 @@ void append_accesses(Client* client, AccessSetCache& cache, int64_t time_ns, for
       if (!all_sent) break;
     }
   }
-  // The number of ranges lets the drainer tell a whole set from what is left of one.
+  // The number of ranges lets the drainer distinguish a whole set from the rest of one.
   const auto count = known ? kAccessesKnown : static_cast<uint32_t>(ranges.size());
   const bool sent = Recorder::append_addressed(client, addressed_call(EventKind::accesses), time_ns, hash, hash >> 32,
                                                static_cast<uint32_t>(gap), count);

@@ -1,8 +1,8 @@
 // AddressTable: numbers for the addresses in addressed calls, each a row of the trace's tables.
 //
-// Thread safety: method() and context() anywhere, by a mutex; what concerns calls, on one thread, the drainer's, which
-// takes the mutex only for an address that it has not met before. A lookup is one probe of an open hash table as a
-// rule: about 5 ns where it is in the cache.
+// Thread safety: method() and context() on any thread, by a mutex. Members that concern calls only on the drainer's
+// thread, which acquires the mutex only for an address that it has not met before. A lookup is as a rule one probe of
+// an open hash table: about 5 ns where it is in the cache.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ class AddressTable {
   uint32_t resolve(format::EventKind kind, uint32_t stream, const uint32_t* words, uint32_t* operands);
   void add_frames(uint32_t stream, const uint32_t* words);
   void add_body(uint32_t stream, const uint32_t* words);
-  // Of the stream's next event: events of it were lost.
+  // Events of the stream were lost: forgets what was added for its next one.
   void forget(uint32_t stream);
   // What the stream remembers (remember_call), by its place: LOCK and CONTEXT.
   using Pair = std::array<uint32_t, 2>;

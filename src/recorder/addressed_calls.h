@@ -13,7 +13,7 @@
 //          addressed event, innermost first; a zero ends the stack.
 //          kTextCall has 4 words and no time: 16 bytes of a text (texts.h).
 //          kBodyCall has 2 words and no time: the first instruction of the function that is the BODY of the client's
-//          next addressed event; without one it has none.
+//          next addressed event, which has no BODY without this call.
 //
 // Most of a program's lock events come from few places and few locks. So a client and the drainer remember pairs of
 // LOCK and CONTEXT, each by its place among kPairs, both in the order of the client's calls:

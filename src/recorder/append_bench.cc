@@ -25,8 +25,8 @@ void BM_ClockRead(benchmark::State& state) {
 }
 BENCHMARK(BM_ClockRead);
 
-// As many events as fit the buffers, then the drainer gets time to empty them: what is measured is appending with warm
-// buffers and all their swaps, not dropping.
+// As many events as fit the buffers, then the drainer gets time to empty them. So the measurement is of appending with
+// warm buffers and all their swaps, not of dropping.
 constexpr int64_t kEventsPerRound = 200'000;
 
 template <typename Append>
@@ -67,7 +67,7 @@ void BM_MethodEnterWithoutClock(benchmark::State& state) {
 }
 BENCHMARK(BM_MethodEnterWithoutClock)->Unit(benchmark::kMillisecond);
 
-// A set of eight ranges, sent before or always new; without the clock, so that what it adds is seen.
+// A set of eight ranges, sent before or always new; without the clock, so that the cost of the set alone is seen.
 template <bool kKnown>
 void access_set(benchmark::State& state) {
   auto cache = std::make_unique<AccessSetCache>();

@@ -24,7 +24,7 @@ class BlockedThreads {
  public:
   explicit BlockedThreads(int32_t pid) : pid_(pid) {}
 
-  // A look takes some 10 us for each thread; so it is at kThreadsMax of them, in turns, and seldom while there is
+  // A look takes some 10 us for each thread. So it is at kThreadsMax threads, in turns, and seldom while there is
   // nothing to see.
   static constexpr int64_t kEachNs = 100'000'000, kSeldomNs = 1'600'000'000;
   static constexpr size_t kThreadsMax = 64;

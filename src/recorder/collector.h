@@ -1,11 +1,10 @@
 // Collector: writes the traces of the processes of one recording (`contrafact record`), out of memory that it shares
 // with them. The other side is SharedLog.
 //
-// It has two threads. The worker looks every few milliseconds whether enough is waiting, and takes and writes it; as
-// long as nothing is urgent it leaves that to a time when a core is idle, for on a busy machine its work takes time
-// from the program. The idle finder tells it: a thread that the kernel runs only where nobody else wants to
-// (SCHED_IDLE). After kUntakenNsMax the worker takes what there is without being told, so that little is lost if it is
-// killed itself.
+// It has two threads. The worker checks every few milliseconds whether enough is waiting, and takes and writes it. On a
+// busy machine this takes time from the program, so the worker waits for an idle core while nothing is urgent. The idle
+// finder reports one: the kernel runs that thread only where nobody else wants to run (SCHED_IDLE). After kUntakenNsMax
+// the worker takes what there is, so that little is lost if it is killed itself.
 //
 // Thread safety: start() and finish() on one thread, which also starts the program in between.
 #pragma once
@@ -35,7 +34,7 @@ class Collector {
     std::vector<Fact> facts;
     std::function<void(std::string_view line)> diagnostics;  // trouble, from the worker's thread
   };
-  // The trace of the program begins. Watches for context switches what the calling thread starts from now on.
+  // Begins the trace of the program. From now on, watches the context switches of whatever the calling thread starts.
   static base::Result<std::unique_ptr<Collector>> start(Options options);
   virtual ~Collector() = default;
 
@@ -53,11 +52,11 @@ class Collector {
     uint32_t refused = 0;            // processes for which nothing was prepared
     uint32_t images_replaced = 0;   // recorded programs that became another one by exec: their recordings are discarded
     uint64_t events_discarded = 0;  // of theirs
-    int64_t discarded_ns = 0;       // for which they ran
+    int64_t discarded_ns = 0;       // how long those programs ran
     uint32_t forked_and_alive = 0;  // without Options::children: forked processes that go on as the same program
   };
-  // The program has ended, with `reason` for the trailer; 0 for `pid` where it could not be started. What it left
-  // running is recorded until now.
+  // The program has ended; `reason` goes into the trailer, and `pid` is 0 where it could not be started. Processes that
+  // it left running are recorded until now.
   virtual Finished finish(int32_t pid, std::string_view reason) = 0;
 };
 

@@ -30,8 +30,8 @@ namespace {
 constexpr int64_t kMillisecondNs = 1'000'000;
 // If `record` is killed, what was written more than 100 ms before is in the file (docs/native.md). A pass is due 45 ms
 // after the last one began. The worker notices within its nap of 5 ms, and may wake 20 ms late before it counts as
-// without a core. 45 + 5 + 20 = 70: the pass itself, which writes the file, has the other 30. It takes a few: while much
-// comes one begins every millisecond.
+// without a core. 45 + 5 + 20 = 70: the pass itself, which writes the file, has the other 30. It takes a few: while
+// much comes, a pass begins every millisecond.
 constexpr int64_t kLookNs = 5 * kMillisecondNs;         // between two looks at what is waiting
 constexpr int64_t kBusyLookNs = kMillisecondNs;         // while much comes, or processes may wait for areas
 constexpr int64_t kPassNs = 20 * kMillisecondNs;        // between two passes where a core is idle
@@ -139,7 +139,7 @@ class SharedCollector final : public Collector {
   pthread_t worker_{}, idle_finder_{};
 };
 
-// Of the last call. Memory to share counts as a file where a limit on their sizes is concerned.
+// The error of the last call. Memory to share counts as a file for the limit on file sizes.
 base::Error cannot_share(const char* what) {
   const int error = errno;
   return base::Error{std::string("cannot ") + what + " memory to share: " + std::strerror(error) +
@@ -242,8 +242,8 @@ void SharedCollector::run() {
   real_time_priority_ = deferred::own_real_time_priority();
 }
 
-// A program whose threads have real-time priorities and are busy leaves the worker no core, and the kernel and the
-// program's buffers hold only so much. One that begins so has raised the worker itself (SharedLog::open).
+// A program whose threads are busy at real-time priorities leaves the worker no core, and kernel and buffers have
+// limited room. A program that begins at such a priority has raised the worker itself (SharedLog::open).
 void SharedCollector::raise_worker_above(int32_t pid) {
   if (stopping_.load(std::memory_order_relaxed)) return;  // no longer the worker
   real_time_priority_ = deferred::raise_above_real_time(0, real_time_priority_of(pid));
@@ -272,7 +272,8 @@ void SharedCollector::pass() {
     // The program's own trace ends with finish(), which knows how it ended.
     if (!is_program(*process) && has_ended(*process)) gone.push_back(process->pid);
   }
-  // One that went on as another program (exec) before it ended has claimed an area for that, maybe since the last look.
+  // A process that went on as another program (exec) has claimed an area for that before it ended, maybe since the last
+  // look.
   if (!gone.empty()) take_claims();
   std::erase_if(processes_, [this, &gone](const auto& process) {
     const bool ended = std::ranges::find(gone, process->pid) != gone.end() && !is_program(*process);
@@ -337,7 +338,7 @@ std::vector<Fact> SharedCollector::facts_of(int32_t pid, int64_t begin_ns) const
   return facts;
 }
 
-// The process goes on as another program, and its file begins again with that.
+// The process goes on as another program, and its file begins again with that program.
 void SharedCollector::discard(Process& process, int64_t now_ns) {
   if (!process.log) return;
   process.log->take_committed();
@@ -347,8 +348,8 @@ void SharedCollector::discard(Process& process, int64_t now_ns) {
   process.log.reset();
 }
 
-// A process that went on as another program (exec) is recorded as that: its trace begins again. One that has exited
-// did not: the kernel has given its id to another process.
+// A process that went on as another program (exec) is recorded as that program: its trace begins again. If the known
+// process with that id has exited, this is another one with the same id.
 void SharedCollector::begin_process(deferred::SharedArea area) {
   const ProcessPage& page = page_of(area.header());
   const int32_t pid = page.pid.load(std::memory_order_acquire);
@@ -384,7 +385,7 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
   if (parent_pid != 0) process->log->inherit_libraries(inherited);
 }
 
-// What a process has loaded, also what it has told since the last pass.
+// The libraries that a process has loaded, including those that it listed since the last pass.
 std::vector<std::string> SharedCollector::libraries_of(int32_t pid) {
   if (Process* process = process_of(pid); process && process->log) {
     process->log->take_committed();
@@ -412,7 +413,7 @@ void SharedCollector::end_process(Process& process, std::string_view reason) {
   process.log.reset();
 }
 
-// A process runs before it is known here, and for long where this one gets no core.
+// A process runs for a while before it is known here, and for long where this process gets no core.
 void SharedCollector::read_switches(bool last) {
   if (!cpu_switches_) return;
   switches_.clear();

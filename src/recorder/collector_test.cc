@@ -143,8 +143,8 @@ TEST_F(CollectorTest, AProgramThatIsKilledLosesNothing) {
   EXPECT_EQ(got.trailers[0].events_dropped, 0u);
 }
 
-// Locks and places, as the agent appends it: a pair that is remembered is recalled, and one whose place another took is
-// said anew.
+// Locks and places, as the agent appends them: a remembered pair is recalled, and a pair whose place another one took
+// is named anew.
 void append_locks(Client* client, RememberedPair* pairs, uint32_t count) {
   int64_t time_ns = base::monotonic_ns();
   for (uint32_t i = 0; i < count; ++i) {
@@ -180,7 +180,7 @@ TEST_F(CollectorTest, RememberedLocksAndPlacesAreThoseThatWereNamed) {
   expect_locks(load(path_), 30'000);
 }
 
-// The client of a thread that ended is another thread's then, who remembers nothing of it.
+// The client of an ended thread goes to another thread, which remembers nothing of the first one's pairs.
 TEST_F(CollectorTest, AThreadDoesNotRememberWhatAnotherNamed) {
   start();
   const pid_t pid = child([&] {
@@ -346,7 +346,8 @@ TEST_F(CollectorTest, ADescriptorOfEachProcessOnlyWhileItLives) {
     for (int i = 0; i < 10; ++i) {
       all.push_back(child([&] { append(open()->attach(1, 0), 1), begun.fetch_add(1), pause(); }));
     }
-    // Descriptors alone may be others', which the worker has for a moment. The trace is the last of a process' own.
+    // Counting descriptors does not suffice: the worker has others for a moment. The trace is the last of a process'
+    // descriptors.
     const auto all_have_begun = [&] {
       return begun.load() == 10 * (round + 1) &&
              std::ranges::all_of(all, [&](pid_t pid) { return std::filesystem::exists(further(pid)); });
@@ -368,7 +369,7 @@ TEST_F(CollectorTest, ADescriptorOfEachProcessOnlyWhileItLives) {
   munmap(memory, sizeof(std::atomic<int>));
 }
 
-// Without areas: a page of control with room for all, as where the program has begun all that a recording holds.
+// There are no areas: as where the program has begun as many processes as a recording holds.
 TEST_F(CollectorTest, WithoutAreasProcessesAreRefusedAndCounted) {
   start();
   const pid_t pid = child([&] {
@@ -409,7 +410,7 @@ class NoRecorder {
   ControlPage* control_;
 };
 
-// It may have no core for a while. A process that begins meanwhile is recorded all the same.
+// The recorder may have no core for a while. A process that begins meanwhile is recorded all the same.
 TEST_F(CollectorTest, ARecorderThatIsLateIsWaitedFor) {
   NoRecorder late;
   control_path_ = late.path_in(getpid());
@@ -433,7 +434,7 @@ TEST_F(CollectorTest, ARecorderThatIsStoppedIsNotWaitedFor) {
   wait_for(recorder);
 }
 
-// As for want of descriptors: it says so before anybody waits.
+// As for want of descriptors: the recorder says so before anybody waits.
 TEST_F(CollectorTest, ARecorderThatCanMakeNoMoreAreasIsNotWaitedFor) {
   start();
   rlimit before{};
@@ -453,7 +454,7 @@ TEST_F(CollectorTest, ARecorderThatCanMakeNoMoreAreasIsNotWaitedFor) {
   close(fd);
 }
 
-// Its id is another process' now: the first one's trace stays.
+// The id belongs to another process now: the first one's trace stays.
 TEST_F(CollectorTest, AProcessIdThatIsUsedAgain) {
   start();
   constexpr int32_t kId = 1 << 30;  // nobody's

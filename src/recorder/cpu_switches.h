@@ -27,8 +27,8 @@ class CpuSwitches {
   // they start.
   static base::Result<std::unique_ptr<CpuSwitches>> open_for_programs();
   virtual ~CpuSwitches() = default;
-  // Appends what happened since the last call, but for the latest, which other CPUs may still be writing; with `last`,
-  // that too. The switches of one thread are in order of time.
+  // Appends the switches since the last call, except the latest ones, which other CPUs may still be writing; with
+  // `last`, those too. The switches of one thread are in order of time.
   virtual void read(std::vector<CpuSwitch>& switches, bool last) = 0;
   // Switches that the kernel had no room for.
   virtual uint64_t lost() const = 0;

@@ -1,6 +1,6 @@
-// One dummy event per CPU and existing thread, inherited by the threads that those start, whose only output is
-// PERF_RECORD_SWITCH. Events of one CPU share one ring, which the kernel fills and the drainer empties: nothing happens
-// in the threads themselves. An inherited event can be mapped only if it is bound to a CPU, hence one for each.
+// There is one dummy event per CPU and existing thread, whose only output is PERF_RECORD_SWITCH; threads that are
+// started later inherit it. Events of one CPU share one ring, which the kernel fills and the drainer empties: nothing
+// happens in the threads themselves. An inherited event can be mapped only if it is bound to a CPU, hence one for each.
 #include <dirent.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -27,7 +27,8 @@ namespace {
 // At 24 bytes a record 10,900 switches of one CPU between two passes of the drainer. With the ring's header page this
 // stays within the 516 KiB per CPU that an unprivileged user may lock by default.
 constexpr size_t kRingBytes = 256 << 10;
-// Where it may be, in a process of the recorder's own, which may wait for a core meanwhile: the program has them all.
+// Where more may be locked, in a process of the recorder's own, which may wait for a core while the program has them
+// all.
 constexpr size_t kLargeRingBytes = 1 << 20;
 constexpr size_t kDescriptorsMax = 1024;
 // A record is in its ring this long after its time at the latest: the kernel writes it with interrupts off.
@@ -47,7 +48,7 @@ struct LostRecord {
 
 class Ring {
  public:
-  // Of an event, with the first of the sizes that may be locked. Null, with errno, where none may.
+  // Maps an event's ring, with the first of the sizes that may be locked. Null, with errno, where none may.
   static std::optional<Ring> map(int fd, std::initializer_list<size_t> sizes) {
     const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     for (const size_t bytes : sizes) {

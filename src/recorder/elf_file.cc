@@ -51,7 +51,7 @@ std::string ElfFile::build_id() {
   return {};
 }
 
-// Each imported function has one, behind three that the loader keeps (System V ABI, AMD64, 5.2).
+// Each imported function has an address there, behind three that the loader keeps (System V ABI, AMD64, 5.2).
 std::optional<ElfFile::Range> ElfFile::linkage_addresses() {
   constexpr uint64_t kOfLoader = 3;
   uint64_t begin = 0, relocated_bytes = 0;

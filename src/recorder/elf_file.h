@@ -1,5 +1,5 @@
-// What an ELF file says of itself, as its loader reads it: which parts it has, of which build it is, and what nobody
-// writes to. Errors: what cannot be read is absent.
+// What an ELF file says of itself to its loader: its parts, its build, and the data that nobody writes to. Errors:
+// parts that cannot be read are absent.
 #pragma once
 
 #include <elf.h>
@@ -15,7 +15,7 @@ namespace contrafact::recorder {
 
 class ElfFile {
  public:
-  // Addresses as in the file: what is loaded lies a bias further.
+  // Addresses as in the file: once loaded, all lies a bias further.
   using Range = std::pair<uint64_t, uint64_t>;
 
   // Empty if there is none, or it is damaged.
@@ -24,10 +24,10 @@ class ElfFile {
   const std::vector<Elf64_Phdr>& segments() const { return segments_; }
   // In hexadecimal; empty if it has none.
   std::string build_id();
-  // What other threads do not change while the program's own code runs: what is read-only, what the loader seals, and
-  // the procedure linkage table's addresses, where the loader writes only what any thread would.
+  // Data that no other thread changes while the program's own code runs: read-only data, data that the loader seals,
+  // and the procedure linkage table's addresses, where the loader writes the same on whichever thread it runs.
   std::vector<Range> constants();
-  // What it keeps for itself, too.
+  // All that is loaded, the data that it writes to included.
   std::vector<Range> all_data() const;
 
  private:

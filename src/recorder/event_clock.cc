@@ -74,7 +74,8 @@ void EventClock::draw(uint32_t number, ClockPair pair, double ticks_per_ns) {
     begin_ns = ns_on(number - 1, begin_ticks);
     if (true_ns - begin_ns > kStepNs) begin_ns = true_ns;
   }
-  // The kernel's clock is adjusted by 500 parts in 10^6 at most: nothing that was read can mean more than twice that.
+  // The kernel's clock is adjusted by 500 parts in 10^6 at most: so no reading can justify a slope that is off by more
+  // than twice that.
   const double aim = static_cast<double>(kSecondNs + true_ns - begin_ns) / kSecondNs / ticks_per_ns;
   const double slope = std::clamp(aim, 0.999 / first_ticks_per_ns_, 1.001 / first_ticks_per_ns_);
   Line& line = lines_[number % kLines];
@@ -93,7 +94,8 @@ int64_t EventClock::ns_on(uint32_t number, uint64_t ticks) const {
 }
 
 // Before the newest line, before the first one, or without lines. A thread that was held up for longer than two lines
-// last reads the counter again; where that has gone back, as after a suspended machine, it is the kernel's clock.
+// last reads the counter again; where the counter has gone back, as after a suspended machine, the kernel's clock is
+// read.
 int64_t EventClock::slow_ns(uint64_t ticks) const {
   constexpr int kTries = 3;
   int64_t ns = 0;

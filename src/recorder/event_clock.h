@@ -1,12 +1,12 @@
 // EventClock: CLOCK_MONOTONIC for the times of events, read from the processor's time stamp counter where that is
 // invariant and the kernel trusts it (8 ns instead of the C library's 20), else from the kernel.
 //
-// The counter becomes nanoseconds by a line, ns = begin_ns + (ticks - begin_ticks) * slope. The recording process
-// compares it with the kernel's clock at each pass and, 50 ms after a line began, draws the next one, which begins a
-// while later, where the line before it has arrived by then, and aims at the kernel's clock a second ahead. So time
-// does not go back, in no thread and (but for invariant 2) between none, steps ahead only where it fell far behind, and
-// follows the kernel's: within some 100 ns where that process runs, as the fact clock.error_ns says. Until the first
-// two readings of the kernel's clock are 15 ms apart it is the clock.
+// The counter becomes nanoseconds by a line, ns = begin_ns + (ticks - begin_ticks) * slope. At each pass the recording
+// process compares it with the kernel's clock. 50 ms after a line began, it draws the next one, which begins a while
+// later, where the line before has arrived by then, and aims at the kernel's clock a second ahead. So time never goes
+// back in a thread, nor (but for invariant 2) between threads, and steps ahead only where it fell far behind. It
+// follows the kernel's clock within some 100 ns where that process runs, as the fact clock.error_ns says. The kernel's
+// clock is used until two readings of it are 15 ms apart.
 //
 // It lies in memory that the recorded processes and the one that steers share (process_page.h).
 //
@@ -17,7 +17,7 @@
 //     i + kLines - 1.
 //  2. A line begins later than it is published: a reader of the counter that does not see it needs the one before.
 //     The steering thread may be held up between the two for longer than kNoticeNs: that is counted (late()), and then
-//     times of different threads may be out of order by what the two lines differ there, some nanoseconds.
+//     times of different threads may be out of order by the difference of the two lines there, some nanoseconds.
 #pragma once
 
 #include <x86intrin.h>
@@ -54,15 +54,15 @@ class EventClock {
     _mm_lfence();
     return ns_at(__rdtsc());
   }
-  // The same, but the processor may have read it some instructions early. For what ends with a locked instruction or a
-  // store behind the reading, as a release does.
+  // The same, but the processor may have read it some instructions early. For operations that end with a locked
+  // instruction or a store behind the reading, as a release does.
   int64_t earlier_ns() const { return uses_counter_ ? ns_at(__rdtsc()) : base::monotonic_ns(); }
   // REQUIRES: `ticks` was read before the call, or has not come yet; uses_counter().
   int64_t ns_at(uint64_t ticks) const {
     const uint32_t newest = newest_.load(std::memory_order_acquire);
     const Line& line = lines_[newest % kLines];
     const uint64_t begin_ticks = line.begin_ticks.load(std::memory_order_relaxed);
-    // Unsigned: it is thrown away where the reading is before the line, and may be anything then.
+    // Unsigned: where the reading is before the line, the result may be anything, and is thrown away.
     const auto ns = static_cast<int64_t>(
         static_cast<uint64_t>(line.begin_ns.load(std::memory_order_relaxed)) +
         static_cast<uint64_t>(scaled(ticks - begin_ticks, line.slope.load(std::memory_order_relaxed))));

@@ -26,8 +26,8 @@ EventLog::EventLog(std::unique_ptr<format::Writer> writer, Tables& tables, Addre
       idle_cores_(std::move(idle_cores)),
       diagnostics_(std::move(diagnostics)) {}
 
-// The descriptor is still open where the drainer was cut off, or in the parent of a forked child: in a table of
-// descriptors that is not this thread's. Its number may be another file's here.
+// Where the drainer was cut off, or in a forked child's parent, the descriptor is still open, but in another thread's
+// table of descriptors. Here its number may be another file's.
 EventLog::~EventLog() {
   if (idle_cores_ && !own_descriptors_.empty()) idle_cores_->leave_open();
 }
@@ -105,7 +105,7 @@ void EventLog::append_calls(deferred::Batch& batch) {
   }
 }
 
-// There is room for an event, of the run of the batch's thread.
+// Makes room for an event, in a run of the batch's thread.
 void EventLog::begin_event(const deferred::Batch& batch, bool& run_begun) {
   if (encoder_.full()) {
     write_events();
@@ -117,8 +117,8 @@ void EventLog::begin_event(const deferred::Batch& batch, bool& run_begun) {
   }
 }
 
-// The recall_calls from `first` on, as many as there is room for: most of what a program with short critical sections
-// appends. Returns how many; at least one. REQUIRES: begin_event(), and `first` is one.
+// Appends the recall_calls from `first` on for which there is room: most calls of a program with short critical
+// sections. Returns how many, at least one. REQUIRES: begin_event(), and `first` is one.
 uint32_t EventLog::append_recalled(deferred::Batch& batch, uint32_t first, const AddressTable::Pairs& pairs) {
   const uint32_t most = std::min(batch.count - first, encoder_.room());
   const uint16_t* const ids = batch.ids + first;
@@ -269,7 +269,7 @@ void EventLog::append_switches(std::vector<CpuSwitch>& switches) {
   append_unattached();
 }
 
-// A thread's first switches may be read before somebody attaches it, and go here: some microseconds.
+// A thread's first switches may be read before somebody attaches the thread, and then come here: some microseconds.
 void EventLog::note_unattached(const CpuSwitch& each) {
   if (!unattached_.load(std::memory_order_relaxed).valid() || each.os_tid == drainer_tid_) return;
   if (each.in) {
@@ -296,7 +296,7 @@ void EventLog::append_unattached() {
   ran_.clear();
 }
 
-// Those that are still on their cores. A thread that ended has left its core without a word.
+// For the threads that are still on their cores. A thread that ended has left its core without a record.
 void EventLog::end_unattached() {
   const int64_t now_ns = base::monotonic_ns();
   const auto open = std::exchange(on_core_since_ns_, {});
@@ -354,7 +354,7 @@ void EventLog::check(const base::Status& written) {
   if (!written.ok()) fail(written.error().message);
 }
 
-// The first trouble is told; after it events are only counted.
+// Only the first trouble is reported; after it events are only counted.
 void EventLog::fail(std::string_view why) {
   if (failed_.exchange(true, std::memory_order_relaxed)) return;
   failure_ = "recording stopped, the program went on: ";

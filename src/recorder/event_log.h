@@ -2,9 +2,8 @@
 //
 // Thread safety: take() and its like run on one thread, the drainer's: a thread of the recorded process (recorder.h),
 // or the one in `record` that drains that process' area (process_log.h). end() comes last; name_thread() and the
-// statistics anywhere. Why rows are always in front: a row is added before an event that names it is committed. So
-// whatever events a pass has taken, the rows added until afterwards include theirs. They are written between the taking
-// and the writing of the events.
+// statistics on any thread. Rows always come first: a row is added before an event that names it is committed, and a
+// pass takes its events, then writes the rows, then the events.
 #pragma once
 
 #include <atomic>
@@ -40,7 +39,7 @@ class EventLog : public deferred::Consumer {
            std::function<void(std::string_view)> diagnostics);
   ~EventLog() override;
 
-  // The drainer's thread gets descriptors of its own: what is open here, and no other (base/own_descriptors.h).
+  // The drainer's thread gets descriptors of its own: those that are open here, and no others (base/own_descriptors.h).
   void begin() override;
   void take(deferred::Batch& batch) override;
   void end_pass() override;
@@ -53,10 +52,10 @@ class EventLog : public deferred::Consumer {
   // For whoever has no CpuSwitches of its own to give.
   void append_switches(std::vector<CpuSwitch>& switches);
   bool knows_thread(uint32_t os_tid);
-  // When threads that nobody attached, but for the drainer, leave their cores is an event of `thread`: vm_ran.
-  // REQUIRES: its own CpuSwitches. Before the drainer's first pass.
+  // Each time that a thread that nobody attached, other than the drainer, leaves its core, `thread` gets an event
+  // vm_ran. REQUIRES: its own CpuSwitches. Before the drainer's first pass.
   void unattached_are(format::ThreadId thread) { unattached_ = thread; }
-  // Texts go there; without it they are passed over.
+  // Texts go into `texts`; without this call they are passed over.
   void take_texts(TextTable* texts) { texts_ = texts; }
   // The latest time of an event so far.
   int64_t last_event_ns() const { return last_event_ns_; }
@@ -64,7 +63,8 @@ class EventLog : public deferred::Consumer {
   void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
   // Called at the end of each pass, on the drainer's thread, before anything is written. Any thread, once.
   void each_pass(std::function<void()> work);
-  // Closes what has become the drainer's own. On the thread that opened it, once the drainer has started.
+  // Closes the descriptors that have become the drainer's own. On the thread that opened it, once the drainer has
+  // started.
   void leave_to_drainer();
   // Goes into the trailer. REQUIRES: the drainer has not been told to stop.
   void set_exit_reason(std::string_view reason) { exit_reason_ = reason; }

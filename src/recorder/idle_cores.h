@@ -13,29 +13,29 @@
 
 namespace contrafact::recorder {
 
-// In whose process this is. In `record` a descriptor is open while it is read, for there may be many programs. In a
-// recorded program one stays open at a high number: even for a moment a low one would be one that the program may get,
-// or close, at this moment; and the program may have none left later.
+// Whose process this is. In `record` a descriptor is open only while it is read, for there may be many programs. In a
+// recorded program one stays open at a high number. A low number, even for a moment, might be one that the program then
+// gets, or closes; and later the program may have none left.
 enum class Host : uint8_t { record, recorded_program };
 
 class IdleCores {
  public:
-  // Of the cores that `pid` may use now (0: the calling thread). Counts from this call on. Where the kernel does not
-  // say, look() finds nothing.
+  // Watches the cores that `pid` may use now (0: the calling thread). Counts from this call on. Where the kernel does
+  // not say, look() finds nothing.
   IdleCores(int32_t pid, Host host);
   ~IdleCores();
   IdleCores(const IdleCores&) = delete;
   IdleCores& operator=(const IdleCores&) = delete;
 
-  // Of all these cores in all since the last time that it was found, in us; the kernel counts in hundredths of a
-  // second. At most every kEachNs, unless `last`: the file takes the kernel some 100 us, and more where there are many
-  // cores.
+  // The idle time of all these cores together since the last time that it was found, in us; the kernel counts in
+  // hundredths of a second. At most every kEachNs, unless `last`: the file takes the kernel some 100 us, more where
+  // there are many cores.
   static constexpr int64_t kEachNs = 100'000'000;
   std::optional<uint32_t> look(int64_t now_ns, bool last);
 
-  // The one that stays open; -1 if none does.
+  // The descriptor that stays open; -1 if none does.
   int descriptor() const { return kept_open_; }
-  // It is not to be closed: it is none of this thread's.
+  // The descriptor is not to be closed: it is not this thread's.
   void leave_open() { kept_open_ = -1; }
 
  private:

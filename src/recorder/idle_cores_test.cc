@@ -57,8 +57,8 @@ TEST(IdleCores, OpenNothingInARecordedProgramAfterTheBeginning) {
   EXPECT_FALSE(is_seen_in_record) << "the test sees no opening";
 }
 
-// What the kernel counts is there each time, though the descriptor stays the same: no less than what was read within
-// that time, no more than around it.
+// Each look reads the kernel's count anew, though the descriptor stays the same: no less than a reading within that
+// time, no more than one around it.
 TEST(IdleCores, AreReadAnewFromTheDescriptorThatStaysOpen) {
   IdleCores around(0, Host::record), kept(0, Host::recorded_program), within(0, Host::record);
   usleep(200'000);

@@ -2,8 +2,8 @@
 // valid.
 //
 // The program is a forked child whose threads append through the plain C layout, as injected Java code does, and
-// publish in shared memory what they have appended. The machine may be busy, and then nothing runs on time: a thread of
-// the child that only sleeps measures by how much, and allowance is made for that.
+// publish in shared memory what they have appended. On a busy machine nothing runs on time: a thread of the child that
+// only sleeps measures how late it wakes, and the test allows for that.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -20,15 +20,15 @@ class LoadedLibraries {
  public:
   LoadedLibraries(Tables& tables, int32_t pid) : tables_(tables), pid_(pid) {}
 
-  // The process lists one: "BIAS BEGIN END BUILD_ID PATH", numbers in hexadecimal; and has listed all that are loaded.
-  // PATH may be /proc/self/exe.
+  // The process lists one library: "BIAS BEGIN END BUILD_ID PATH", numbers in hexadecimal; and has listed all that are
+  // loaded. PATH may be /proc/self/exe.
   void list(std::string_view library);
   void end_list(int64_t now_ns);
-  // What is loaded, as list() takes it.
+  // The loaded libraries, as list() takes them.
   std::vector<std::string> loaded() const;
   // Whose code lies there: the file's path; empty if that is not known. Valid until the list changes.
   std::string_view path_at(uint64_t address) const;
-  // Code at these addresses has run. Finds out whose it is if that is not known, if it still can be.
+  // Code at these addresses has run. Finds out whose it is, where that is not known yet and can still be found out.
   void find(const std::vector<uint64_t>& addresses, int64_t now_ns);
 
  private:

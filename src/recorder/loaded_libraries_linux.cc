@@ -68,7 +68,7 @@ std::string describe(const Mapped& mapped, const std::string& file_path, uint64_
 }
 
 // "BEGIN END" of each part of the file that the program's threads need not protect from each other; blanks between
-// them. What the C library keeps for itself it keeps safe, whoever calls. Empty unless the file is of that build.
+// them. The C library protects its own data. Empty unless the file is of that build.
 std::string constants(const std::string& file_path, uint64_t bias, std::string_view of_build) {
   std::optional<ElfFile> file = ElfFile::open(file_path);
   if (!file || file->build_id() != of_build) return {};

@@ -60,7 +60,7 @@ TEST_F(Libraries, ComeAndGo) {
   EXPECT_THAT(told(), IsEmpty());
 }
 
-// Nothing but its build tells it from the one before.
+// It differs from the one before by nothing but its build.
 TEST_F(Libraries, OneInThePlaceOfAnotherOfItsLength) {
   list({kPlugin}, 10);
   told();
@@ -159,7 +159,7 @@ TEST_F(ForkedProcess, ItsCodeIsFoundInTheKernelsMap) {
   tables.take_new(rows);
   EXPECT_THAT(rows.facts, IsEmpty()) << "it is known";
 
-  // What the process lists later, where it can, is the same.
+  // The list that the process makes later, where it can, is the same.
   const std::vector<std::string> before = libraries.loaded();
   for (const std::string& library : before) libraries.list(library);
   libraries.end_list(30);

@@ -46,9 +46,9 @@ std::string command_line(const std::string& process, bool with_arguments) {
   return command;
 }
 
-// Of one that has ended the kernel keeps the program's name alone, cut to 15 characters. `started` is what the user
-// asked for, which may have gone on as another program since (`chrt -r 1 PROGRAM`): its end from the word on that is
-// the program.
+// Of a process that has ended the kernel keeps the program's name alone, cut to 15 characters. `started` is the user's
+// command, which may have gone on as another program (`chrt -r 1 PROGRAM`): the result is its end, from that program's
+// name on.
 std::string command_of_ended(const std::string& process, const std::string& started, bool with_arguments) {
   constexpr size_t kNameMax = 15;
   const auto text = base::read_text_file("/proc/" + process + "/comm");

@@ -43,19 +43,19 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   bool has_exited() const { return page_of(area_.header()).end_ns.load(std::memory_order_acquire) != 0; }
   // Takes what the process has committed and writes it. `switches`: those of this process since the last call.
   void pass(std::span<const CpuSwitch> switches);
-  // The same, without writing: libraries() are those of now.
+  // The same, without writing: brings libraries() up to date.
   void take_committed() { drainer_.pass(false); }
   bool wants_pass() const { return drainer_.wants_pass(); }
   void prefault() { drainer_.prefault(); }
   // The last pass, and the trace's end. What the process appends from here on is lost.
   void finish(std::string_view reason, std::span<const CpuSwitch> switches);
-  // What the process has loaded; and a list of what it had loaded when it began, where it does not tell itself.
+  // The libraries that the process has loaded; and those that it began with, where it does not list them itself.
   std::vector<std::string> libraries() const { return libraries_.loaded(); }
   void inherit_libraries(const std::vector<std::string>& libraries);
   // Becomes a fact of the trace.
   void add_fact(std::string_view key, std::string_view value) { tables_.fact(key, value); }
   bool has_failed() const { return log_->has_failed(); }
-  // What the process has appended and was taken so far, whether or not it is written yet.
+  // Calls of the process that were taken so far, written or not.
   uint64_t calls_taken() const { return calls_taken_; }
   int64_t begin_ns() const { return page_of(area_.header()).begin_ns.load(std::memory_order_relaxed); }
 

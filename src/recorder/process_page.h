@@ -10,7 +10,7 @@
 //
 // Invariant: areas_claimed <= areas_made. Every claimed area is either opened or given up (area_fd).
 //
-// Thread safety: atomics; what is plain is written before what says that it is there.
+// Thread safety: atomics; a plain member is written before the atomic that says that it is there.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@
 
 namespace contrafact::recorder {
 
-// "cfctrl", a version that changes with what the structs mean, and what they take: an agent and a `record` of different
-// builds do not meet.
+// "cfctrl", a version that changes with the meaning of the structs, and their sizes: an agent and a `record` of
+// different builds do not meet.
 inline constexpr uint64_t kControlMagic = 0x046c6f7274636663 ^ sizeof(EventClock) << 8 ^
                                           sizeof(deferred::SharedHeader) << 20 ^ sizeof(deferred::SharedClient) << 36;
 inline constexpr uint32_t kAreasMax = 4096;  // program images in one recording

@@ -1,5 +1,5 @@
-// Real-time priorities of a process' threads. A thread that has one keeps its core from all that have a lower one or
-// none for as long as it wants it, but for a twentieth of each second.
+// Real-time priorities of a process' threads. A thread that has one keeps its core for as long as it wants, but for a
+// twentieth of each second; threads with a lower one or none must wait.
 #pragma once
 
 #include <cstdint>

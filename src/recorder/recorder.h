@@ -55,7 +55,7 @@ struct Options {
   bool cpu_switches = true;            // ask the kernel for context switches
   bool command_arguments = true;       // in the fact `command`; else the program's name alone
   std::vector<Fact> facts;             // beside those that the recorder finds itself (pid, cores, clock, command, ...)
-  // Told of trouble (disk full, ...), one line each, from the drainer's thread, which has none of the process's
+  // Called with trouble (disk full, ...), one line each, on the drainer's thread, which has none of the process's
   // descriptors (base/own_descriptors.h). May be empty.
   std::function<void(std::string_view line)> diagnostics;
   // Called on the drainer's thread before each pass writes its events; may add facts. May be empty.
@@ -82,8 +82,8 @@ class Recorder {
   void detach(Client* client);
   // For virtual threads: a row without a client.
   ThreadId add_thread(const format::ThreadRow& row);
-  // Threads that are not attached are the virtual machine's own: what cores they have are events of `client`'s thread,
-  // vm_ran.
+  // Threads that are not attached are the virtual machine's own: their time on cores becomes events vm_ran of
+  // `client`'s thread.
   void note_unattached(const Client* client);
   static ThreadId thread_of(const Client* client) { return ThreadId(client->stream()); }
 
@@ -110,8 +110,8 @@ class Recorder {
       ((column[next++] = static_cast<uint32_t>(words)), ...);
     });
   }
-  // The same for an event with LOCK and CONTEXT alone, which are looked for among what the client remembers. `now` says
-  // the time, once all that can be written before is written; returns it. `pairs` may be null.
+  // The same for an event with LOCK and CONTEXT alone, which are looked for among the pairs that the client remembers.
+  // Calls `now` for the time once all else is written; returns that time. `pairs` may be null.
   template <typename Now>
   [[gnu::always_inline]] static inline int64_t append_pair(Client* client, RememberedPair* pairs, EventKind kind,
                                                            uint64_t lock, uint64_t site, Now now);
@@ -124,7 +124,7 @@ class Recorder {
       ((column[next++] = static_cast<uint32_t>(words)), ...);
     });
   }
-  // A piece of what is longer: a text (texts.h), a chunk of accesses (access_log.h).
+  // A piece of something longer: a text (texts.h), a chunk of accesses (access_log.h).
   static bool append_16_bytes(Client* client, uint16_t call, const void* bytes) {
     uint32_t words[4];
     std::memcpy(words, bytes, sizeof words);
@@ -156,7 +156,7 @@ class Recorder {
 
   // Takes and writes what is committed, then the trailer. Threads may still run: what they append from here on is lost.
   // The first call counts; later ones wait for it to be done. With `timeout_ms` above 0 nobody waits longer than that:
-  // the drainer may be held up by a lock that the caller has.
+  // the drainer may be held up by a lock that the caller holds.
   void stop(std::string_view reason, int64_t timeout_ms = 0);
 
   // Everything that was committed before the call is in the sink when it returns. For tests and for agents'
@@ -200,9 +200,9 @@ template <typename Write>
     buffer->logical_thread = logical.value;
   }
   ids[n++] = id;
-  // The drainer read these lines when the buffer was used before, on another core as a rule. Fetched 128 bytes ahead
-  // they are there when they are written; else the program's next locked instruction waits for them: a recorded lock
-  // and unlock cost 50 to 100 ns, with this 50.
+  // When the buffer was used before, the drainer read these cache lines, as a rule on another core. Fetched 128 bytes
+  // ahead, they are there when they are written; else the program's next locked instruction waits for them. A recorded
+  // lock and unlock cost 50 ns with this, 50 to 100 without.
   __builtin_prefetch(ids + n + 64, 1);
   __builtin_prefetch(reinterpret_cast<int64_t*>(buffer->column[0]) + buffer->cursor[0] + 16, 1);
   __builtin_prefetch(reinterpret_cast<uint32_t*>(buffer->column[1]) + next + 32, 1);
@@ -212,7 +212,7 @@ template <typename Write>
   return true;
 }
 
-// A thread's own events: there is no switch of threads between them. A swap takes its time behind the event's.
+// A thread's own events: no switch of threads lies between them. An event's time is read before a swap.
 template <typename Now>
 [[gnu::always_inline]] inline int64_t Recorder::append_pair(Client* client, RememberedPair* pairs, EventKind kind,
                                                             uint64_t lock, uint64_t site, Now now) {

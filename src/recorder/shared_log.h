@@ -1,5 +1,5 @@
-// SharedLog: the event log of this process, which another one writes (collector.h). What is appended lies in memory of
-// both at once: nothing is flushed, and the end of the process, however it comes, loses nothing.
+// SharedLog: the event log of this process, which another process writes (collector.h). Appended events lie at once in
+// memory that both share: nothing is flushed, and nothing is lost however the process ends.
 //
 // Thread safety: everything but open(), also in a signal's handler: nothing locks, allocates or calls the kernel.
 // Events and texts are appended with Recorder's static functions and append_text().
@@ -20,16 +20,15 @@ class SharedLog {
  public:
   // Opens the recording whose control page lies at `control_path`, and claims an area of it. Calls the kernel as the
   // loader does (openat, mmap, close), so that a process that may load programs may do this. Never destroyed: the
-  // process may use it until its very end.
-  // `parent_pid`: the recorded process that it was forked from, or 0. `restricted`: nothing else is called at all, and
-  // where the recording process has no area ready it is not waited for.
+  // process may use it until its very end. `parent_pid`: the recorded process that it was forked from, or 0.
+  // `restricted`: makes no other call at all, and does not wait for a recording process that has no area ready.
   static base::Result<SharedLog*> open(const std::string& control_path, int32_t pid, int32_t parent_pid,
                                        bool restricted);
 
   // The current thread begins; its id in the kernel, and its number among the unnamed ones (0: the first thread). Null,
   // and counted, where too many live.
   Client* attach(uint32_t os_tid, uint32_t number);
-  // What it has named last, all zero when it begins; null where it is to remember nothing.
+  // The pairs that the client named last, all zero when it begins; null where it is to remember none.
   RememberedPair* pairs_of(const Client* client) const;
   void detach(Client* client) { producers_.detach(client); }
 

@@ -21,8 +21,8 @@ base::Error failed(const std::string& path) {
 base::Result<ControlPage*> open_control(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return failed(path);
-  // The recorder may be gone, and its path lead into another process: to any file, as an empty one, whose memory would
-  // fault.
+  // The recorder may be gone, and its path may lead into another process, to any file: to an empty one, say, whose
+  // memory would fault.
   uint64_t magic = 0;
   const bool is_ours = pread(fd, &magic, sizeof magic, 0) == sizeof magic && magic == kControlMagic;
   void* memory = is_ours ? mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
@@ -46,9 +46,9 @@ bool is_stopped(const std::string& process_path) {
 }
 
 // The number of an area that nobody has. Programs may begin faster than the recorder makes areas, as with `env nice
-// taskset PROGRAM`, or while the machine gives it no core: 0.9 s without one, for 25 ms of work, beside five others at
-// the lowest priority. So one waits for as long as the recorder is not stopped. The end of the patience is for one that
-// is frozen in a way that it does not show; nobody else waits for that until it makes areas again.
+// taskset PROGRAM`, or while the machine gives the recorder no core: 0.9 s without one, for 25 ms of work, beside five
+// others at the lowest priority. So a program waits for as long as the recorder is not stopped. It loses patience with
+// a recorder that is frozen without showing it; then nobody else waits until that makes areas again.
 base::Result<uint32_t> claim_area(ControlPage& control, const std::string& process_path, bool may_wait) {
   constexpr timespec kNap{0, 500'000};
   constexpr int kNapsBetweenLooks = 100;
@@ -85,7 +85,7 @@ base::Result<deferred::SharedArea> open_area(const ControlPage& control, uint32_
 }
 
 // A program that begins with a real-time priority may leave the recorder no core from its first instruction on, and the
-// kernel and the buffers hold only so much. So the recorder gets the next higher priority, where that is allowed.
+// room in the kernel and the buffers is limited. So the recorder gets the next higher priority, where that is allowed.
 void raise_worker(const ControlPage& control) {
   const pid_t worker = control.worker_tid.load(std::memory_order_relaxed);
   if (worker != 0) deferred::raise_above_real_time(worker, deferred::own_real_time_priority());

@@ -132,7 +132,7 @@ class TextsInLittleMemory : public Texts {
   TextsInLittleMemory() : Texts(64 << 10) {}
 };
 
-// What is behind the missing pieces must not be taken for them.
+// Pieces behind the missing ones must not be taken for them.
 TEST_F(TextsInLittleMemory, WhosePiecesAreLostAreLostAsAWhole) {
   Client* client = producers_->attach(1, 0);
   const std::string value = letters(10'000, 'a');

@@ -109,7 +109,7 @@ int64_t burn_took_ns(BurnerBy<made_up_ns>& burner, int64_t burn_ns) {
 
 TEST(Burn, WhatPassesBetweenTwoBurnsIsTakenOffTheNext) {
   BurnerBy<made_up_ns> burner;
-  EXPECT_EQ(burn_took_ns(burner, 1'500), 1'500 + kLookNs);  // the look at its begin is nobody's
+  EXPECT_EQ(burn_took_ns(burner, 1'500), 1'500 + kLookNs);  // the look at its begin counts for no burn
   g_made_up_ns += 1'000;
   EXPECT_EQ(burn_took_ns(burner, 1'500), 500);
   EXPECT_EQ(burn_took_ns(burner, 1'500), 1'500) << "nothing passed but the look at its begin";
@@ -193,8 +193,8 @@ void expect_one_order(Schedule schedule, int runs) {
   expect_same_orders(schedule, runs / 2);
 }
 
-// Threads that let each other go on all the time, in a ring of semaphores, and take one mutex in between: whoever looks
-// at the others' clocks must miss none that joins meanwhile, not even if it loses its core between two of them.
+// Threads that let each other go on all the time, in a ring of semaphores, and take one mutex in between: a thread that
+// reads the others' clocks must miss none that joins meanwhile, not even if it loses its core between two readings.
 TEST(Enforce, DeterministicOrderRepeatsWhereThreadsWakeEachOther) {
   constexpr uint32_t kThreads = 12, kRounds = 50;
   Schedule schedule;
@@ -218,8 +218,8 @@ TEST(Enforce, DeterministicOrderRepeatsWhereThreadsWakeEachOther) {
   expect_one_order(schedule, 15);
 }
 
-// Sections of equal length that begin at equal logical times: a lock is given up at the very time at which another
-// thread tries it. Readers share it with readers that have given it up already, and with those that have not.
+// Sections of equal length that begin at equal logical times: a lock is released at the very time at which another
+// thread tries it. Readers share it with readers that have released it already, and with readers that have not.
 TEST(Enforce, DeterministicOrderRepeatsWhereTimesAreEqual) {
   constexpr uint32_t kThreads = 6, kRounds = 200;
   Schedule schedule;
@@ -402,8 +402,8 @@ TEST(AccessTurns, AreTakenInTheirOrder) {
   }
 }
 
-// By the recorder, with damaged parts of the file, and in a chunk whose bytes are no accesses or other ones than it
-// says.
+// Missing by the recorder, with damaged parts of the file, and in a chunk whose bytes are no accesses or not as many as
+// it says.
 TEST(AccessTurns, SayWhatIsMissing) {
   model::Trace trace = sharing();
   trace.access_log.chunks_missing = 2;
@@ -419,7 +419,7 @@ TEST(AccessTurns, SayWhatIsMissing) {
   EXPECT_EQ(facts.gaps, 5u);
 }
 
-// Memory for the analysis is half of what the threads touched, whatever a trace says.
+// The analysis takes half as much memory as the threads touched, whatever a trace says.
 TEST(AccessTurns, OfMoreMemoryThanIsLookedAtAreRefused) {
   SharedAccesses facts;
   const model::Trace trace = parsed(

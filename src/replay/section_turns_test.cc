@@ -25,7 +25,7 @@ namespace {
 constexpr uint32_t kThreads = 4;
 
 // A run of threads that do what threads do, one event after the other: sections of two mutexes, some with one of the
-// other inside, and of a reader-writer lock; a semaphore, a condition and a barrier. Locks are asked for while others
+// other inside, and of a reader-writer lock; a semaphore, a condition and a barrier. Locks are requested while others
 // hold them.
 class RandomRun {
  public:
@@ -75,7 +75,7 @@ class RandomRun {
     if (below(8) != 0) at(t, std::string("accesses ") + kSets[below(6)]);  // else it is not known
   }
 
-  // Another one waits for the lock, and has it next.
+  // Another thread waits for the lock, and acquires it next.
   void contend(uint32_t t) {
     const uint32_t other = (t + 1 + below(kThreads - 1)) % kThreads;
     const std::string lock = mutex();
@@ -108,7 +108,7 @@ class RandomRun {
     touch(writer);
     at(writer, "lock_release r -");
   }
-  // As a queue's consumer does, with the mutex given up for the wait.
+  // As a queue's consumer does, with the mutex released for the wait.
   void wait_at_condition(uint32_t t) {
     const uint32_t other = (t + 1 + below(kThreads - 1)) % kThreads;
     at(t, "lock_acquire m -");
@@ -185,8 +185,8 @@ std::vector<std::set<uint32_t>> all_before(const Planned& run, const Schedule& s
   return before;
 }
 
-// What a section follows directly, it conflicts with (or one of the two is not known); and each conflict is kept,
-// directly or by way of others.
+// A section conflicts with each that it follows directly (or one of the two is not known); and each conflict is kept in
+// order, directly or by way of others.
 TEST(SectionTurns, AreThoseOfConflictsAndNoOthers) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
     const Planned run(RandomRun(seed).text(60));
@@ -229,7 +229,7 @@ TEST(SectionTurns, RandomRunsComeToTheirEndInTheirOrder) {
   }
 }
 
-// A section that is not replayed is waited for by nobody: who would follow it follows what it would.
+// Nobody waits for a section that is not replayed: a section that would follow it follows those that it would follow.
 TEST(SectionTurns, ASectionWithoutAnEndHandsOnWhatItFollows) {
   const Planned run(
       "fact agent native\nfact cores 2\nlock m mutex\naccess_set adds complete 0+8:rwc\nthread a\nthread b\nthread c\n"
@@ -243,14 +243,15 @@ TEST(SectionTurns, ASectionWithoutAnEndHandsOnWhatItFollows) {
   EXPECT_THAT(schedule.sections[2].follows, testing::ElementsAre(0u));
 }
 
-// Posts let waits go on in the recorded order, whoever comes first: else the thread that posts next might never be let.
+// Posts let waits go on in the recorded order, whichever comes first: else the thread that posts next might never go
+// on.
 TEST(SectionTurns, SemaphoresAreHadInTheRecordedOrder) {
   Schedule schedule;
   schedule.locks = {{.kind = ReplayLockKind::semaphore}};
   schedule.credit_needs.resize(1);
   schedule.sections.resize(2);
   schedule.threads.resize(2);
-  // The second thread is there at once, and comes second: the first one's post is what it waits for.
+  // The second thread is there at once, but goes on second: it waits for the first one's post.
   schedule.threads[0].actions = {{.value = 2'000'000, .code = ActionCode::sleep},
                                  {.value = 0, .code = ActionCode::sem_post},
                                  {.value = 0, .section = 0, .need = 1, .code = ActionCode::sem_take},

@@ -1,4 +1,4 @@
-// For tests that hold the accesses that were gathered against those that the code makes.
+// For tests that compare the gathered accesses with those that the code makes.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Each form of an address: the code does the same translated, and what it accessed is in the set.
+// Each form of an address: translated code does the same, and its accesses are in the set.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -7,7 +7,7 @@
 namespace contrafact::translate {
 namespace {
 
-// Each addressing form: what is read is in the set, and only that.
+// Each addressing form: the bytes that are read are in the set, and no others.
 #define FORM_CLOBBERS "rax", "rcx", "r8", "r11", "r12", "r13", "cc", "memory"
 #define FORM(name, code, ...)                                                                                 \
   TEST(AddressingForms, name) {                                                                               \
@@ -54,7 +54,7 @@ TEST(AddressingForms, Address32) {
   munmap(low, 4096);
 }
 
-// Others may reach it by a pointer; but what the C library has behind the thread pointer is nobody's business.
+// Other threads may reach it by a pointer; but the C library's data behind the thread pointer is left out.
 TEST(AddressingForms, ThreadLocalMemory) {
   static thread_local volatile int t_mine = 5;
   uint64_t guard = 0;

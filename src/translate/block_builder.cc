@@ -33,7 +33,7 @@ uint64_t BlockBuilder::publish(uint64_t guest_end) {
   return code;
 }
 
-// One for each change of what a handler would have to know; of two at one place the later one counts.
+// One mark for each change of what a handler would have to know; of two at one place the later one counts.
 void BlockBuilder::mark(Mark::Kind kind, int16_t value) {
   mark_kind_ = kind;
   mark_value_ = value;
@@ -209,8 +209,8 @@ void BlockBuilder::ensure_log_room(const Instruction& instruction, uint32_t byte
 }
 
 // A stub of the procedure linkage table begins, behind a mark for indirect branches if any, with a jump through the
-// table, which only the loader writes. What follows tells it from a function that ends in a call through a variable:
-// the number that lazy binding needs, or what fills the stub up to 8 or 16 bytes.
+// table, which only the loader writes. Such a stub differs from a function that ends in a call through a variable by
+// what follows: the number that lazy binding needs, or bytes that fill the stub up to 8 or 16.
 bool BlockBuilder::is_linkage_stub(const Instruction& instruction) const {
   constexpr uint64_t kMarkBytes = 4;  // endbr64
   if (instruction.address != guest_ && instruction.address != guest_ + kMarkBytes) return false;
@@ -221,7 +221,7 @@ bool BlockBuilder::is_linkage_stub(const Instruction& instruction) const {
   return std::any_of(std::begin(kBehind), std::end(kBehind), [&](auto bytes) { return behind.starts_with(bytes); });
 }
 
-// Not so are reads of constants and of linkage tables.
+// False for reads of constants and of linkage tables.
 bool BlockBuilder::is_worth_logging(const Instruction& instruction, const Analysis& analysis) const {
   const MemoryAccess& access = analysis.access[0];
   if (analysis.accesses != 1 || access.is_written || !analysis.is_rip_relative) return true;
@@ -236,8 +236,8 @@ void BlockBuilder::log_accesses(const Instruction& instruction, const Analysis& 
   for (int i = 0; i < analysis.accesses; ++i) log_access(instruction, analysis, i);
 }
 
-// Two that the instruction does not use. Code computes with the first registers most: what is spilled and restored is
-// best none that the next instruction waits for.
+// Two that the instruction does not use. Code computes with the first registers most, and the next instruction had best
+// not wait for a restored one.
 BlockBuilder::Spare BlockBuilder::spare_registers(const Instruction& instruction) {
   constexpr Register kOrder[] = {r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax, rbx, r15, r14};
   const uint32_t used = registers_used(instruction);
@@ -283,7 +283,7 @@ void BlockBuilder::log_access(const Instruction& instruction, const Analysis& an
     emit_.load(value, address, 0, access.size_bytes);
     emit_.store(entry, offsetof(LogEntry, before), value);
     if (analysis.new_value == NewValue::immediate) emit_.move_immediate(value, analysis.immediate);
-    // As far as it is known before. A source that the instruction has is none of the spare ones.
+    // The new value, if it is known before. A source register of the instruction is none of the spare ones.
     emit_.store(entry, offsetof(LogEntry, after), analysis.new_value == NewValue::source ? analysis.source : value);
   } else if (analysis.is_repeated) {
     emit_.store(entry, offsetof(LogEntry, before), address);
@@ -317,8 +317,9 @@ void BlockBuilder::log_after(const Instruction& instruction, const Analysis& ana
   restore(kSlotB, entry);
 }
 
-// The clock before a call or a return, if the segment's own function or one of its callers makes the one, or gets the
-// other, at whose stack pointer this one is `above`: if rsp + above - frame is not negative, its highest byte is zero.
+// Logs the clock before a call or a return, if the segment's own function or one of its callers makes the call, or is
+// returned to. rsp + above is that function's stack pointer: so rsp + above - frame is not negative, and its highest
+// byte is zero.
 void BlockBuilder::log_point(const Instruction& instruction, bool is_return) {
   if (!is_logged_) return;
   const int64_t above = is_return ? 8 : 0;
@@ -463,7 +464,7 @@ void BlockBuilder::leave(uint64_t guest) {
   request(Request::leave, guest, 0);
 }
 
-// Behind the block: what asks C++ for a target that has no code yet, and for room in the log.
+// Behind the block: code that asks C++ for a target that has no code yet, and for room in the log.
 void BlockBuilder::finish_exits() {
   for (uint32_t i = 0; i < exits_; ++i) {
     const Exit& exit = exit_[i];

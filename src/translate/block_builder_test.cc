@@ -1,5 +1,5 @@
 // Blocks that are built and not run: of whatever bytes, random ones and a library's at any place. Nothing is written
-// beyond what a block may take, and what is published of it is consistent. Runs under the sanitizers, too.
+// beyond the room that a block may take, and the published block is consistent. Runs under the sanitizers, too.
 #include "translate/block_builder.h"
 
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ class BlockBuilderTest : public testing::Test {
     expect_instructions(*block, code);
   }
 
-  // What a signal's handler finds at each instruction: a place in the program that the block has.
+  // At each instruction a signal's handler finds a place in the program that belongs to the block.
   void expect_marks(const Block& block) {
     for (uint32_t at = 0; at < block.code_bytes; ++at) {
       const Mark* mark = cache_->mark_at(block, cache_->executable() + block.code + at);

@@ -6,8 +6,8 @@
 //    on all threads)
 //   closed? mode := native, stay out     any mode but native? try again later
 //
-// So either the thread sees that the door is closed, or the other one sees that the thread is inside. Closed for
-// kClosedNs of each kClearEveryNs at most while that is tried: what runs meanwhile runs natively.
+// So either the thread sees that the door is closed, or the other one sees that the thread is inside. For each attempt
+// the door is closed for kClosedNs of each kClearEveryNs at most; code runs natively meanwhile.
 //
 // Thread safety: all of it, where nothing else is said. enter() looks at wants_attention() alone: one load.
 #pragma once
@@ -35,11 +35,11 @@ class CacheDoor {
   bool is_time_to_look(int64_t now_ns) const { return now_ns >= look_at_ns_.load(std::memory_order_relaxed); }
 
   // Under the Translator's lock:
-  void enable();  // where that was before a restriction that has failed
+  void enable();  // undoes disable() before a restriction that then failed
   // The cache shall be emptied; not done where the kernel has no barriers.
   void want_clear();
-  // Closes the door. True if nobody is inside, and it stays closed until open(); else it is opened again by a later
-  // call. `threads`: all that may enter; `process`: ours. False too if nothing is to be emptied.
+  // Closes the door. True if nobody is inside: then it stays closed until open(). Else a later call opens it again.
+  // `threads`: all that may enter; `process`: ours. False too if nothing is to be emptied.
   bool try_close(int64_t now_ns, const Thread* threads, int process);
   // The cache has been emptied.
   void open();

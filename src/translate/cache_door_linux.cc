@@ -9,7 +9,7 @@
 namespace contrafact::translate {
 namespace {
 
-// A thread that went without Translator::detach() may have left its memory: so it is the kernel that reads there.
+// A thread that ended without Translator::detach() may have left its memory unmapped: so the kernel does the reading.
 bool is_nobody_inside(const Thread* threads, int process) {
   for (const Thread* thread = threads; thread; thread = thread->next) {
     Mode mode = Mode::in_cache;

@@ -87,7 +87,7 @@ TEST_F(ChangingCode, OfALibraryInPlaceOfAnother) {
   EXPECT_EQ(gathered.left, Reason::none);
 }
 
-// Nobody has said yet that the first one has gone, when another thread calls the second one.
+// Another thread calls the second library before anybody has said that the first one has gone.
 TEST_F(ChangingCode, OfALibraryInPlaceOfAnotherThatIsStillBeingUnloaded) {
   if (!reuses_places()) GTEST_SKIP() << "qemu-user gives no place twice in a row";
   LoadedLibrary first(LoadedLibrary::Build::one);
@@ -110,7 +110,8 @@ TEST_F(ChangingCode, OfALibraryInPlaceOfAnotherThatIsStillBeingUnloaded) {
   EXPECT_EQ(answer, 2);
 }
 
-// The same with memory that the program unmaps itself, and a loader that maps a library there before it says so.
+// The same with memory that the program unmaps itself: a loader maps a library there before the program reports the
+// change.
 TEST_F(ChangingCode, RunsNativelyFromBeforeItGoes) {
   const LoadedLibrary library(LoadedLibrary::Build::one);
   const auto function = reinterpret_cast<int (*)()>(library.code());

@@ -83,7 +83,7 @@ class CodeCache {
   uint32_t link_count() const { return link_count_; }
   Mark* free_marks() { return marks_ + mark_count_; }
 
-  // Where code for `guest` will begin, and how far the program of it will be `used`. The key is written there.
+  // Where code for `guest` will begin. Writes the key in front of that place.
   uint64_t begin_code(uint64_t guest);
   // Publishes a block whose code, marks (at free_marks()) and links (from link_count()) were written.
   uint32_t add_block(uint64_t guest, uint64_t guest_end, size_t code_bytes, uint32_t marks, uint32_t links);

@@ -1,10 +1,10 @@
-// CodeRegions: which of the process' memory holds code that may be translated: that of files, executable and not
-// writable. Everything else is code that may change without our being told (a JIT compiler's), and runs natively.
+// CodeRegions: which parts of the process' memory hold code that may be translated: those of files, executable and not
+// writable. All other code may change without our notice (a JIT compiler's), and runs natively.
 //
-// The knowledge comes from the program headers that the loader's objects have in memory: of those that are there at the
-// start by read_loaded(), of later ones when a thread first runs code of them. What the program does to mappings
-// afterwards it tells itself, by the system calls that it makes. The kernel's map is never read: that would take a file
-// descriptor, and the program's threads do as they please with those.
+// The knowledge comes from the program headers that the loader's objects have in memory: those of the first objects are
+// read by read_loaded(), those of later ones when a thread first runs their code. Later changes to mappings show in the
+// system calls that the program makes. The kernel's map is never read: that takes a file descriptor, and the program
+// does as it pleases with those.
 //
 // 1. One thread changes a CodeRegions at a time. Changes are made to a copy that takes the place of the former one
 //    in one step, so that a forked child finds a table that is whole (take_over).
@@ -38,23 +38,22 @@ class CodeRegions {
 
   // Of kind none if nothing is known of the address.
   Region at(uint64_t address) const;
-  // The current thread is about to run code at `address`, which is not known to be code: finds out. Tells of code that
-  // was known there and has gone.
+  // The current thread is about to run code at `address`, which is not known to be code: finds out. Here and below,
+  // calls `gone` for the code that is known no longer.
   template <typename Gone>
   void learn(uint64_t address, Gone gone);
-  // Tells of all code that was known and is there no more, or is another object's now.
+  // Finds all code that was known and is there no more, or is another object's now.
   template <typename Gone>
   void refresh(Gone gone);
-  // The program changed mappings. Tells of the code that was known there.
+  // The program changed mappings.
   template <typename Gone>
   void change(const MappingChange& change, Gone gone);
-  // The program is about to make this change. True if anything is known of the place: end_pending() comes when the
-  // change was made, and after that change(). Tells of that code.
+  // The program is about to make this change. True if anything is known of the place: then end_pending() follows once
+  // the change was made, and after that change().
   template <typename Gone>
   bool begin_pending(const MappingChange& change, Gone gone);
   void end_pending(const MappingChange& change) { pending_.remove(change.begin, change.end); }
-  // The program is about to unload libraries, nobody knows which: of all that it has loaded itself; and has done so.
-  // Tell of their code.
+  // The program is about to unload libraries, any of those that it has loaded itself; and has done so.
   template <typename Gone>
   void begin_unload(Gone gone);
   template <typename Gone>

@@ -18,7 +18,7 @@ uint64_t page_behind(uint64_t address) {
   return page_of(address + kPageBytes - 1);
 }
 
-// Converters of character sets are loaded and unloaded by the C library, which asks nobody before whom we stand.
+// The C library loads and unloads converters of character sets, through no function that we interpose.
 CodeKind kind_of_code(std::string_view name) {
   if (name.find("/gconv/") != name.npos) return CodeKind::generated;
   if (name.find("/ld-linux-") != name.npos) return CodeKind::unlogged;
@@ -34,7 +34,7 @@ int protection_of(CodeKind kind) {
   return kind == CodeKind::constant ? PROT_READ : PROT_READ | PROT_EXEC;
 }
 
-// Nothing is known of the kind where an object has not been met yet.
+// The kind is unknown where an object has not been met yet.
 CodeState state_after(const Region& region, int protection) {
   if (region.state == CodeState::replaced) return CodeState::replaced;
   const bool is_own = region.kind == CodeKind::none ? (protection & PROT_READ) != 0 && (protection & PROT_WRITE) == 0
@@ -72,7 +72,7 @@ void CodeRegions::take_over(const CodeRegions& parent) {
   take_as_made(parent);
 }
 
-// Another thread of the parent was making them, and is not here to say whether it did.
+// Another thread of the parent was making the changes, and is not here to report whether it did.
 void CodeRegions::take_as_made(const CodeRegions& parent) {
   const auto nothing = [](uint64_t, uint64_t) {};
   parent.pending_.each([&](uint64_t begin, uint64_t end) { change({begin, end, true, PROT_NONE}, nothing); });
@@ -141,7 +141,7 @@ bool CodeRegions::forget(const LoadedObject& object) {
   return end_change(fits);
 }
 
-// What the program changed of an object that was never met has gone with it.
+// Changes that the program made to an object that was never met have gone with the object.
 void CodeRegions::forget_unknown() {
   const auto is_forgotten = [this](const Region& region) {
     LoadedObject object;
@@ -172,7 +172,8 @@ void CodeRegions::add_at_its_place(LoadedObject object) {
   add(object, {record->l_addr, record->l_name ? record->l_name : "", page_.program_headers()});
 }
 
-// What the program changed before is known of it stays so. An object for which there is no room stays unknown.
+// Changes that the program made before the object was known stay in force. An object for which there is no room stays
+// unknown.
 void CodeRegions::add(const LoadedObject& object, const Headers& headers) {
   if (now().is_closed || now().object_count == kObjectsMax) return;
   Table& next = begin_change();

@@ -58,7 +58,7 @@ TEST_F(CodeRegionsTest, KnowWhatIsLoadedAtTheStart) {
   EXPECT_EQ(kind(&constant), CodeKind::constant);
   EXPECT_EQ(kind(&g_variable), CodeKind::none);
   EXPECT_EQ(kind(&regions_), CodeKind::none);
-  // The dynamic linker's, through the C library that uses it: not what a sanitizer puts before it.
+  // The dynamic linker's function, through the C library that uses it: not a sanitizer's in front of it.
   void* const c_library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   ASSERT_NE(c_library, nullptr) << dlerror();
   EXPECT_EQ(kind(dlsym(c_library, "__tls_get_addr")), CodeKind::unlogged);
@@ -105,7 +105,7 @@ TEST_F(CodeRegionsTest, ForgetALibraryThatHasGone) {
   EXPECT_EQ(kind(reinterpret_cast<const void*>(&page_of)), CodeKind::program);
 }
 
-// The loader's own record of the second may lie where that of the first was, too: the build id tells them apart.
+// The loader's own record of the second may lie where that of the first was, too: the build ids differ.
 TEST_F(CodeRegionsTest, TellALibraryFromAnotherAtItsPlace) {
   if (!reuses_places()) GTEST_SKIP() << "qemu-user gives no place twice in a row";
   LoadedLibrary first(LoadedLibrary::Build::one);
@@ -140,7 +140,7 @@ TEST_F(CodeRegionsTest, LearnALibraryThatOverlapsTheFormerOne) {
   EXPECT_TRUE(is_gone(code));
 }
 
-// What the former library shares with others needs room to be forgotten; where there is none all is, and stays so.
+// To forget what the former library shares with others takes room; where there is none, all is forgotten for good.
 TEST_F(CodeRegionsTest, LearnNothingOnceTheyAreClosed) {
   if (!reuses_places()) GTEST_SKIP() << "qemu-user gives no place twice in a row";
   LoadedLibrary first(LoadedLibrary::Build::one);
@@ -319,7 +319,7 @@ TEST_F(CodeRegionsTest, TrustNoLibraryThatMayGoWhileOneIsUnloaded) {
   EXPECT_EQ(kind(unknown.code()), CodeKind::program);
 }
 
-// Another thread of the parent was about to change mappings, and nobody tells the child whether it did.
+// Another thread of the parent was about to change mappings, and the child cannot know whether it did.
 TEST_F(CodeRegionsTest, InAChildPendingChangesWereMade) {
   const LoadedLibrary library(LoadedLibrary::Build::one);
   constexpr uint64_t kBegin = uint64_t{1} << 45;

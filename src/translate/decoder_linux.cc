@@ -36,7 +36,7 @@ base::Status load_decoder() {
 
 namespace {
 
-// A SIB byte without base is one without, whatever the prefix says of the base's fourth bit; Zydis 4.0.0 then sees r13.
+// A SIB byte without base has none, whatever the prefix says of the base's fourth bit; Zydis 4.0.0 then sees r13.
 void correct_base(Instruction& out) {
   const auto& raw = out.code.raw;
   if ((out.code.attributes & ZYDIS_ATTRIB_HAS_SIB) == 0 || raw.modrm.mod != 0 || (raw.sib.base & 7) != 5) return;

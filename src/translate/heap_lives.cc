@@ -53,13 +53,13 @@ HeapLives::Lives* HeapLives::find_or_add(uint64_t page) {
   return nullptr;
 }
 
-// 8 bytes that two blocks share, for their begin or end lies within, stay as they are.
+// 8 bytes that two blocks share, because one begins or ends within, stay as they are.
 void HeapLives::begin(uint64_t block, uint64_t bytes) {
   if (!pages_ || bytes > kBytesMax || block + bytes > kLifeless) return;
   const uint64_t end = (block + bytes) / kGrain * kGrain;
   uint64_t at = (block + kGrain - 1) / kGrain * kGrain;
   if (at >= end) return;
-  // Of what lay there the block at one of the ends came last as a rule; if not, two lives are joined.
+  // As a rule the latest of the blocks that lay there was at one of the ends; if not, two lives are joined.
   const uint16_t latest = std::max(this->at(at), this->at(end - kGrain));
   const auto next = static_cast<uint16_t>(1 + latest % UINT16_MAX);
   while (at < end) {
@@ -97,7 +97,7 @@ void SegmentBlocks::begin() {
   new_count_ = freed_count_ = 0;
 }
 
-// Where nobody knows any more what was freed in the segment nothing new begins.
+// If it is unknown which blocks the segment freed, no block counts as new.
 void SegmentBlocks::allocated(uint64_t block, uint64_t bytes, HeapLives& lives) {
   if (block == 0 || bytes == 0 || freed_count_ == kFreedMax) return;
   const auto touches = [&](const Block& other) { return other.begin < block + bytes && block < other.end; };

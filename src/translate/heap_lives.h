@@ -1,19 +1,19 @@
 // Which life of its memory an access of a segment belongs to. An allocator hands out freed memory again, to whatever
-// asks next: two objects that lie at one address, one after the other, have nothing to do with each other. What
-// translated code allocates or frees begins a life, with a number that becomes part of the addresses of what is
-// accessed there. It is one more than the last at the block's ends, so that none comes again before 65,535 others:
+// asks next: two objects that lie at one address, one after the other, have nothing to do with each other. A block that
+// translated code allocates or frees begins a life, whose number becomes part of the addresses of accesses there. The
+// number is one more than the last at the block's ends, so that none comes again before 65,535 others:
 //
 //     63  62         47 46          0
 //      0 |    life     |   address     life 0: translated code neither allocated nor freed the memory so far
 //
-// A block that was allocated in the segment itself is left out of the segment's set altogether, as the stack's frames
-// are that came into being in it: nobody else can have it but by a pointer that the thread wrote somewhere, and that is
-// in the set. With the segment's end this is over.
+// A block that was allocated in the segment itself is left out of the segment's set altogether, as are stack frames
+// that came into being in it: another thread can reach it only by a pointer that this thread wrote somewhere, and that
+// write is in the set. This ends with the segment.
 //
-// What is not known joins lives, and never parts one: memory that native code frees and allocates again stays in the
-// life that it was in. What a segment frees and allocates again counts for it as if it had not. Only where another
-// thread frees a block while a segment that accessed it before still goes on, that segment's accesses are taken for
-// those of the next life.
+// Missing knowledge joins lives, and never parts one: memory that native code frees and allocates again stays in the
+// life that it was in. Memory that a segment frees and allocates again counts as if it had done neither. Only where
+// another thread frees a block while a segment that accessed it before still goes on, that segment's accesses are taken
+// for those of the next life.
 //
 // Thread safety: HeapLives: all of it, but begin() of one block while it is anybody else's. SegmentBlocks: its
 // thread's. Allocates nothing after create(); an address costs a look-up in a hash table of pages.
@@ -39,7 +39,7 @@ class HeapLives {
   // Maps its tables; false: no memory, and nothing has a life.
   bool create();
 
-  // [block, block + bytes) is another's from here on: an allocator has handed it out, or is about to take it back.
+  // [block, block + bytes) changes its owner here: an allocator has handed it out, or is about to take it back.
   void begin(uint64_t block, uint64_t bytes);
   uint16_t at(uint64_t address) const;
   // The first address behind `address` that may have another life than it, `end` if none before has.

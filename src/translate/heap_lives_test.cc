@@ -23,7 +23,7 @@ class HeapLivesTest : public testing::Test {
 
   void SetUp() override { ASSERT_TRUE(lives_.create()); }
   uint64_t named(uint64_t address) const { return address | uint64_t{lives_.at(address)} << kLifeShift; }
-  // What a segment that accessed these has.
+  // The set of a segment with these accesses.
   std::vector<Access> name(std::vector<Access> accesses, size_t room = 100) {
     std::vector<Access> out(room);
     out.resize(std::min(room, segment_->name(accesses, out.data(), room, lives_)));
@@ -44,7 +44,7 @@ TEST_F(HeapLivesTest, EachAllocationBeginsALife) {
   EXPECT_EQ(lives_.at(kBlock + 40), 0);
   lives_.begin(kBlock, 24);
   EXPECT_NE(lives_.at(kBlock), first);
-  EXPECT_EQ(lives_.at(kBlock + 24), first);  // what lies behind it is another block's, if anybody's
+  EXPECT_EQ(lives_.at(kBlock + 24), first);  // memory behind it is another block's, if anybody's
 }
 
 TEST_F(HeapLivesTest, ALifeDoesNotComeAgainForWhatOthersAllocate) {
@@ -107,7 +107,7 @@ TEST_F(HeapLivesTest, TwoLivesAtOneAddressAreTwoPlaces) {
   EXPECT_EQ(first[0].begin % (uint64_t{1} << kLifeShift), kBlock);
 }
 
-// The segment accessed what it freed: which of its accesses came after the allocation nobody knows.
+// The segment accessed a block that it freed: which accesses came after the allocation is unknown.
 TEST_F(HeapLivesTest, WhatASegmentFreesAndAllocatesAgainCountsAsOne) {
   lives_.begin(kBlock, 64);
   segment_->begin();

@@ -14,7 +14,7 @@ namespace {
 std::atomic<std::ptrdiff_t> g_restartable_area{0};
 
 // A restartable sequence begins: the kernel compares the thread's address with that of the program's own code, so the
-// sequence must run there. What stores the sequence's description is recognised: at %fs and the registered offset, or
+// sequence must run there. The store of the sequence's description is recognised: at %fs and the registered offset, or
 // at a register that holds that offset.
 bool begins_restartable_sequence(const ZydisDecodedOperand& operand) {
   constexpr int64_t kDescriptionAt = 8;  // in struct rseq
@@ -59,8 +59,8 @@ Flow conditional_flow(ZydisMnemonic mnemonic) {
   }
 }
 
-// Whether the processor lacks the extension. Only extensions that access memory count: such an instruction is an
-// illegal one, whatever its address, and translated code would look at the memory first.
+// Whether the processor lacks the extension. Only extensions that access memory count: a missing instruction is
+// illegal, whatever its address, but translated code would look at the memory first.
 bool is_missing(ZydisISAExt extension) {
   __builtin_cpu_init();
   switch (extension) {
@@ -276,7 +276,7 @@ void add_access(const Instruction& instruction, const ZydisDecodedOperand& opera
 }
 
 // Of two accesses the program's own would have to come first, should one fault. After an instruction that may have
-// released a lock the memory is not looked at any more: it may be another thread's, which may unmap it.
+// released a lock the memory is not read any more: another thread may own it by now, and unmap it.
 void find_new_value(const Instruction& instruction, Analysis& out) {
   const MemoryAccess& access = out.access[0];
   const uint32_t bytes = access.size_bytes;

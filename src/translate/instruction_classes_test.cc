@@ -14,7 +14,7 @@
 namespace contrafact::translate {
 namespace {
 
-constexpr size_t kAny = SIZE_MAX;  // what is in the set is more than what is accessed: masks are not looked at
+constexpr size_t kAny = SIZE_MAX;  // the set holds more than is accessed: masks are not looked at
 
 struct Case {
   uint64_t (*code)(const void* from, void* to);
@@ -80,7 +80,7 @@ void compare(const Case& test) {
     compare({run_##name, __VA_ARGS__});                            \
   }
 
-// The stack pointer as base and as what changes.
+// The stack pointer, as the base and as the register that changes.
 CLASS(PushMemory, "push (%rdi)\n\tpop %rax", 8, 0)
 CLASS(PopMemory, "push $-7\n\tpop (%rsi)\n\txor %eax, %eax", 0, 8)
 CLASS(PopAtTheStackPointer, "push $5\n\tpush $7\n\tpop (%rsp)\n\tpop %rax", 0, 0)

@@ -1,4 +1,4 @@
-// System calls in translated code: what the kernel reads and writes is in the set.
+// System calls in translated code: the kernel's reads and writes are in the set.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -31,7 +31,7 @@ TEST(SystemCalls, WhatTheKernelWritesIsInTheSet) {
   close(pipe_ends[1]);
 }
 
-// The kernel's page runs in the program: what it writes is the program's.
+// The code of the kernel's page runs in the program: its writes are the program's.
 TEST(SystemCalls, TheTimeIsWrittenByTheKernelsPage) {
   static timespec time;
   const Gathered gathered = translated([] { clock_gettime(CLOCK_MONOTONIC, &time); });
@@ -52,7 +52,7 @@ TEST(SystemCalls, AddressesOfSocketsHaveTheLengthThatTheKernelSays) {
   close(socket_fd);
 }
 
-// A child of vfork uses its parent's memory: what it meets says nothing of its parent.
+// A child of vfork uses its parent's memory, but its calls say nothing of its parent.
 __attribute__((noinline)) void do_nothing() {
   __asm__ volatile("");
 }

@@ -1,14 +1,14 @@
 // KernelCalls: whether this library may still ask the kernel for something on the program's threads. A program that
 // restricts its system calls (seccomp) may be killed for each that it did not foresee; the filter may bind all threads
-// at once, wherever they are. So forbid() comes before it, and returns when none is at it any more:
+// at once, wherever they are. So forbid() is called before that, and returns once no thread is in such a call any more:
 //
 //   thread                                   who restricts
 //   busy := busy + 1                         forbidden := true
 //   forbidden? busy := busy - 1, go without  busy? wait
 //   system calls; busy := busy - 1
 //
-// Where the restriction fails, allow() takes forbid() back, unless a thread has gone without meanwhile: what it left
-// out may be that code has changed.
+// Where the restriction fails, allow() takes forbid() back, unless a thread has gone without a call meanwhile: that
+// thread may have missed that code has changed.
 //
 // Threads in translated code have a mark of their own for busy, and one for forbidden (Thread::asks_kernel,
 // may_not_ask): slow_path.cc's assembly looks at those.
@@ -26,7 +26,7 @@ class KernelCalls {
   bool are_forbidden() const { return state_.load() >= kForbidden; }
   bool is_busy() const { return busy_.load() != 0; }
   void forbid() { state_.fetch_add(kForbidden); }
-  // Takes one forbid() back; false if that cannot be, for somebody went without.
+  // Takes one forbid() back; false if that cannot be, because a thread went without.
   bool allow() {
     uint32_t state = state_.load();
     while (state != (kForbidden | kWentWithout)) {
@@ -36,7 +36,7 @@ class KernelCalls {
   }
   bool is_forbidden_once() const { return state_.load() == kForbidden; }
 
-  // The scope of who calls allow(): whoever forbids them meanwhile waits for it.
+  // The scope around allow(): a thread that calls forbid() meanwhile waits for its end.
   class Busy {
    public:
     explicit Busy(KernelCalls& calls) : calls_(calls) { calls_.busy_.fetch_add(1); }
@@ -59,7 +59,7 @@ class KernelCalls {
   std::atomic<int32_t> busy_{0};
 };
 
-// The scope of system calls of ours. What it surrounds must not be done where it is not allowed.
+// The scope of system calls of ours. Where it is not allowed, its calls must not be made.
 class KernelWork {
  public:
   explicit KernelWork(KernelCalls& calls) : calls_(calls) {

@@ -23,7 +23,7 @@ enum class Piece : uint8_t {
   settings,    // options, address, size, owner, locks
   content,     // all of it
   content_at,  // as many bytes as the result says, from the place in argument `more` on
-  durable,     // that what was written before outlives a power failure
+  durable,     // that earlier writes outlive a power failure
   watched,     // by an epoll descriptor: descriptor `more`
   descriptor,  // that it stands for this file
   polled,      // of the `more` pollfds at `argument`
@@ -60,8 +60,8 @@ struct Effect {
   Touch touch[kTouchesMax];
 };
 
-// What is not here touches nothing that sections share, or makes a set incomplete (system_calls.cc). What a clock says
-// and what is random is nobody's state.
+// Calls that are not here touch nothing that sections share, or make a set incomplete (system_calls.cc). Clocks and
+// random numbers are nobody's state.
 using enum Piece;
 constexpr Effect kEffects[] = {
     {SYS_read, {{position, 0, kChanges}, {input, 0, kChanges}, {content, 0, kLooks}}},
@@ -162,7 +162,7 @@ constexpr Effect kEffects[] = {
 
 // Bytes of an open file's state.
 enum FileByte : uint64_t { kDescriptor, kPosition, kInput, kOutput, kSettings };
-constexpr uint64_t kContent = uint64_t{1} << 31;  // its place modulo 2 GiB: what is added that way are conflicts
+constexpr uint64_t kContent = uint64_t{1} << 31;  // its place modulo 2 GiB: that can only add conflicts
 constexpr uint64_t kPathBits = (uint64_t{1} << 56) - 1;
 
 const Effect* find(long number) {
@@ -285,7 +285,7 @@ class Call {
     segment_.add_kernel_state(kernel_address(thing, number), bytes, flags);
   }
 
-  // Whoever uses a descriptor relies on what it stands for.
+  // Every use of a descriptor relies on the file that it stands for.
   void add_file(long descriptor, uint64_t at, bool changes, uint64_t bytes = 1) {
     if (descriptor < 0) return;
     const uint64_t file = files_.of(descriptor) << 32;
@@ -312,7 +312,7 @@ class Call {
     for (long i = 0; i < count; ++i)
       add_waited_for(each[i].fd, (each[i].events & POLLIN) != 0, (each[i].events & POLLOUT) != 0);
   }
-  // Its sets are the result's by now: of the others nothing was learnt but that they are not ready.
+  // By now its sets hold the result: of the other descriptors the program learnt only that they are not ready.
   void add_selected(long count, const long* sets) {
     if (result_ < 0) return;
     const auto has = [&](int which, int fd) {
@@ -326,7 +326,7 @@ class Call {
     if (for_output) add_file(fd, kOutput, kLooks);
   }
 
-  // Whether the call failed because of where its text lies, nobody knows for one that the C library answered with -1.
+  // If the C library returned -1, it is not known whether the call failed because its text cannot be read.
   void add_path(const Touch& touch, bool changes) {
     const auto* text = reinterpret_cast<const char*>(arguments_[touch.argument]);
     if (!text || result_ == -1 || result_ == -EFAULT) return;
@@ -452,7 +452,7 @@ void OpenFiles::add(long descriptor, bool is_stream) {
   file_[descriptor].store(kOwnNumber | number | (is_stream ? kStream : 0), std::memory_order_release);
 }
 
-// A copy of one that is known by its number alone is known by that number.
+// The copy of a descriptor that is known by its number alone is known by the same number.
 void OpenFiles::add_copy(long descriptor, long copy) {
   if (descriptor < 0 || copy < 0 || copy >= kKnown) return;
   const uint32_t stream = is_stream(descriptor) ? kStream : 0;
@@ -471,7 +471,7 @@ void note_descriptors(const long* call, long result, OpenFiles& files) {
   }
 }
 
-// What a new descriptor stands for is new as well: who uses it comes after the section that made it.
+// The file behind a new descriptor is new as well: sections that use it come after the section that made it.
 void add_kernel_state(const long* call, long result, int process, OpenFiles& files, Segment& segment) {
   Call of(call, result, process, files, segment);
   if (const Effect* effect = find(call[0])) {

@@ -1,19 +1,19 @@
 // What system calls do to the state that the kernel keeps for the program, as accesses: positions in files, the order
 // of what goes into a socket, which file a descriptor stands for, the working folder, actions of signals. Two critical
-// sections that change the same of it need their order as if they wrote the same memory. Each piece of state has an
-// address that no memory has, so that sets, conflicts and cells treat it as they treat memory:
+// sections that change the same piece of it need their order as if they wrote the same memory. Each piece of state has
+// an address that no memory has, so that sets, conflicts and cells treat it as they treat memory:
 //
 //     63  62       56 55                                  0
 //      1 | KernelThing | its number: a hash, a signal, ...  |
 //      1 | open_file   | the file 55..32 | 31: 0, then a byte of kStateOf...; 1, then the place in its content
 //
-// What a call only looks at is read. What it changes is read and written: nothing of it commutes. A call that failed
-// looked.
+// State that a call only looks at is read. State that it changes is read and written: no change commutes. A call that
+// failed only looked.
 //
-// fsync needs one order: what it has to make durable is written before. Its own thread wrote that, or it knows of it
-// from the thread that did, by memory that both touch. Whatever else is written, before or after, it does not mind. So
-// it conflicts with nothing but what changes its descriptor; `durable` says where it stands, for it may be done later
-// than it is, and not earlier.
+// fsync needs one order only: the data that it has to make durable is written before it. Its own thread wrote that
+// data, or learnt of it from the thread that did, by memory that both touch. Other writes may come before or after. So
+// fsync conflicts only with changes of its descriptor; `durable` marks its place, because it may be done later, but not
+// earlier.
 //
 // An open file is known by its descriptor's number until a call that made the descriptor was seen; then by a number of
 // its own, which copies of the descriptor share. So a descriptor that is used again is not taken for the one before.
@@ -27,8 +27,8 @@
 
 namespace contrafact::translate {
 
-// Of files and paths two that are equal are the same; two that differ may be the same all the same: a file that is open
-// twice, a path by way of a link.
+// Equal numbers of files or paths mean the same file or path; different ones may, too: a file that is open twice, a
+// path by way of a link.
 enum class KernelThing : uint8_t {
   open_file,
   path,            // what a path leads to: by its text, without empty parts and "."

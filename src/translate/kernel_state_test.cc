@@ -20,7 +20,7 @@ long address(T* pointer) {
   return reinterpret_cast<long>(pointer);
 }
 
-// What one section did to the kernel's state.
+// One section's effect on the kernel's state.
 class Section {
  public:
   explicit Section(OpenFiles& files) : files_(files) { segment_->begin(); }
@@ -89,7 +89,7 @@ TEST_F(KernelState, PlacesInAFile) {
   EXPECT_TRUE(conflict({SYS_ftruncate, 5, 0}, {SYS_pread64, 5, 0, 100, 1l << 40}, 0, 100));
 }
 
-// What has to be written before it, its thread wrote, or knows of by memory.
+// Its own thread wrote the data that must be written before, or knows of the write by memory.
 TEST_F(KernelState, WhatMakesDurableNeedsNoOrderAmongWrites) {
   for (const long number : {SYS_fsync, SYS_fdatasync}) {
     EXPECT_FALSE(conflict({SYS_write, 5}, {number, 5}, 10, 0));
@@ -108,7 +108,7 @@ TEST_F(KernelState, AFailedCallLooked) {
   EXPECT_TRUE(conflict({SYS_read, 5}, {SYS_read, 5}, -EAGAIN, 10));
 }
 
-// Each opens, reads and closes what got the same number, for no two were open at a time.
+// Each opens, reads and closes a descriptor of the same number, because no two were open at a time.
 TEST_F(KernelState, ADescriptorThatIsUsedAgainIsAnother) {
   const char *mine = "/etc/mine", *yours = "/etc/yours";
   Section first(files), second(files), third(files);

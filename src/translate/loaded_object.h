@@ -12,7 +12,7 @@
 
 namespace contrafact::translate {
 
-// Without initialisers, as tables of it are: most of their memory is never touched.
+// Without initialisers, because tables of it have none: most of their memory is never touched.
 struct LoadedObject {
   uint64_t begin, end;
   const void* link_map;  // the loader's own record of it; null where that was not to be had

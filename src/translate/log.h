@@ -1,6 +1,6 @@
 // The log that translated code writes: entries of 16 or 32 bytes, downwards from the top of a block of 64 KiB that is
-// aligned to its size. So one load of an address' second byte tells whether there is room: it is zero in the lowest 256
-// bytes, and nothing else may be written between two such tests than fits there. No flag of the processor changes.
+// aligned to its size. So one load of an address' second byte shows whether there is room: it is zero in the lowest 256
+// bytes, and no more may be written between two such tests than fits there. No flag of the processor changes.
 //
 //   16 bytes  address:8 meta:4 unused:4
 //   32 bytes  address:8 meta:4 unused:4 old:8 new:8     kMetaValues: a write of at most 8 bytes; what was there before

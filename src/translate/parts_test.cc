@@ -38,7 +38,8 @@ TEST(Parts, ALongCallHasAPartOfItsOwn) {
   const Gathered gathered =
       translated_calls({cuts::write_first, cuts::write_first, cuts::write_second_slowly, cuts::write_third}, kTicksMin);
   EXPECT_EQ(gathered.left, Reason::none);
-  // Another call has a part of its own where the thread lost its core in it: the slow one's is not always the last.
+  // Another call has a part of its own if the thread lost its core during it: the slow call's part is not always the
+  // last.
   const auto part_with = [&](volatile int& object) {
     return std::ranges::find_if(gathered.parts, [&](const auto& part) { return cuts::bytes(part, object) > 0; });
   };

@@ -1,6 +1,6 @@
 // Random instructions, run natively and translated from the same state: registers, flags, vectors and memory must be
-// the same afterwards, or the same fault at the same instruction; and whatever changed in memory must be among the
-// writes that were gathered. One test for each level of x86-64; those that the processor lacks are skipped.
+// the same afterwards, or the same fault at the same instruction; and every change in memory must be among the gathered
+// writes. One test for each level of x86-64; those that the processor lacks are skipped.
 //
 // CONTRAFACT_CASES and CONTRAFACT_SEED change how many and which.
 #include <fcntl.h>
@@ -173,7 +173,8 @@ __attribute__((force_align_arg_pointer)) void on_fault(int number, siginfo_t* in
     if (i != rsp) g_outcome->machine.registers[i] = static_cast<uint64_t>(machine->uc_mcontext.gregs[kOrder[i]]);
   }
   g_outcome->machine.flags = static_cast<uint64_t>(machine->uc_mcontext.gregs[REG_EFL]);
-  // An address that is none: through rbp it is a fault of the stack's segment, and looked at by us first, of another.
+  // A malformed address: through rbp it is a fault of the stack's segment, but of another one where our code looks at
+  // it first.
   g_outcome->signal = number == SIGBUS ? SIGSEGV : number;
   g_outcome->pc = static_cast<uint64_t>(machine->uc_mcontext.gregs[REG_RIP]);
   g_outcome->fault_address = number == SIGSEGV || number == SIGBUS ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
@@ -283,8 +284,8 @@ class RandomCode : public testing::Test {
     return true;
   }
 
-  // What qemu-user does otherwise than a processor: it heeds a REX prefix before another prefix, takes the address of
-  // an operand relative to rip wrongly where an immediate one follows, and ends at a scalar instruction of 256 bits.
+  // qemu-user differs from a processor: it heeds a REX prefix before another prefix, gets the address of an operand
+  // relative to rip wrong where an immediate operand follows, and ends at a scalar instruction of 256 bits.
   static bool is_emulated_wrongly(const Instruction& instruction, const Analysis& analysis) {
     const ZydisDecodedInstruction& code = instruction.code;
     for (int i = 0; i + 1 < code.raw.prefix_count; ++i) {
@@ -456,7 +457,7 @@ void RandomCode::expect_same_translated(Level level) {
     uint8_t code[kCodeBytes] = {};
     const size_t size = make_code(code);
     ASSERT_EQ(pwrite(file_, code, size, 0), static_cast<ssize_t>(size));
-    // The mapping is made anew for an emulator, which learns only so that its own translation is old.
+    // The mapping is made anew for an emulator, which does not learn otherwise that its own translation is old.
     ASSERT_EQ(map_code(code_, kCodeBytes, file_), code_);
     const auto at = reinterpret_cast<uint64_t>(code_);
     make_state(begin);

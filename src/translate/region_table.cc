@@ -4,7 +4,7 @@
 
 namespace contrafact::translate {
 
-// Of 96 KiB what is used.
+// Copies only the used part of 96 KiB.
 RegionTable& RegionTable::operator=(const RegionTable& other) {
   if (this == &other) return *this;
   std::copy_n(other.regions_, other.count_, regions_);

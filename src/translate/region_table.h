@@ -13,7 +13,7 @@ enum class CodeKind : uint8_t {
   constant,   // a file's, that nobody may write: constants, and the linkage tables that the loader has sealed
   program,    // translated and logged
   runtime,    // the same, but its thread-local variables are not the program's: libcontrafact_accesses
-  unlogged,   // translated, its accesses are nobody's business: the loader's
+  unlogged,   // translated, but its accesses are of no interest: the loader's
   native,     // the translator's owner's: called natively, may return into the cache
   generated,  // runs natively
 };
@@ -23,14 +23,14 @@ inline bool is_code(CodeKind kind) {
          kind == CodeKind::native;
 }
 
-// The program's doing since the loader, or the program, has mapped it.
+// What the program did to it after it was mapped.
 enum class CodeState : uint8_t {
   as_mapped = 0,
   reprotected,  // may be written, or no longer run, until the file's own protection is restored
   replaced,     // unmapped, or other memory lies there
 };
 
-// Without initialisers, as its tables are: most of their memory is never touched.
+// Without initialisers, because its tables have none: most of their memory is never touched.
 struct Region {
   uint64_t begin, end;
   CodeKind kind;

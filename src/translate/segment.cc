@@ -109,7 +109,7 @@ void Segment::add_log(uint64_t log, uint64_t log_top) {
   }
 }
 
-// Oldest first. The sink may be slow: it gets a few at a time, for they lie on the stack.
+// Oldest first. The sink may be slow; it gets a few at a time, because they lie on the stack.
 void Segment::stream(uint64_t log, uint64_t log_top) {
   const auto thread_pointer = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
   uint32_t count = 0;
@@ -204,9 +204,9 @@ void Segment::gather(uint64_t begin, uint64_t length_bytes, uint32_t flags) {
   stream_[next_stream_++ % kStreams] = count_;
 }
 
-// When all room is taken: ranges that touch and were accessed alike become one. A second walk through an array meets it
-// at other lengths than the first, and one that reads what it then writes leaves a range for each element. False: it
-// was not worth it, and would be done again soon.
+// When all room is taken: ranges that touch and were accessed alike become one. For example, a second walk through an
+// array has other lengths than the first, and a walk that reads each element before it writes it leaves a range for
+// each. False: merging freed too little, and would be due again soon.
 bool Segment::merge() {
   for (uint32_t i = 0; i < count_; ++i) slot_[slot_of_[i]] = 0;
   std::sort(range_, range_ + count_,

@@ -30,12 +30,12 @@ struct Access {
 };
 static_assert(sizeof(Access) == 16);
 
-// Who wants every access of a thread, in its order. Called on the thread, between two of the program's instructions;
-// neither allocates, locks nor uses much stack.
+// Receives every access of a thread, in the thread's order. Called on the thread, between two of the program's
+// instructions; neither allocates, locks nor uses much stack.
 class AccessSink {
  public:
   virtual void take(std::span<const Access> accesses) = 0;
-  // It has all until now.
+  // All accesses until now have been taken.
   virtual void flushed() = 0;
   // From here on accesses may be missing. Also from a signal's handler, but never in one of the above.
   virtual void missed(Reason reason) = 0;
@@ -63,7 +63,7 @@ class Segment {
   void set_private(uint64_t private_begin, uint64_t private_end);
   // Reads the log's entries, newest first: from `log` up to `log_top`.
   void add_log(uint64_t log, uint64_t log_top);
-  // REQUIRES: the log is empty, if the accesses are streamed: they would come before those in it.
+  // REQUIRES: the log is empty, if the accesses are streamed: the added one would come before those in the log.
   void add(uint64_t begin, uint64_t length_bytes, uint32_t flags);
   // What is no memory (kernel_state.h): it is in the set, and not in the stream.
   void add_kernel_state(uint64_t begin, uint64_t length_bytes, uint32_t flags) {

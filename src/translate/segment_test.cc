@@ -111,7 +111,8 @@ struct Seen final : AccessSink {
   bool is_wanted() const override { return true; }
 };
 
-// Entries lie in the log newest first; the sink has them as they happened, the own stack's and repeated ones too.
+// Entries lie in the log newest first; the sink gets them as they happened, repeated ones and those of the own stack
+// included.
 TEST_F(SegmentTest, ASinkHasEveryAccessInItsOrder) {
   std::vector<Access> expected;
   std::vector<LogEntry> log;

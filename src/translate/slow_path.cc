@@ -7,7 +7,7 @@
 namespace contrafact::translate {
 
 // Asynchronous signals are blocked while C++ works: a handler would find itself on the private stack, from which it can
-// neither unwind nor be told where the program's stack ends. They come before or afterwards, at instructions at which
+// neither unwind nor find where the program's stack ends. They come before or afterwards, at instructions at which
 // fix_slow_path() knows the program's state; the labels are for it. At all of them the program is at
 // ThreadState::target: so a thread that may not ask the kernel goes on there natively, without C++.
 extern "C" {

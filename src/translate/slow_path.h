@@ -1,5 +1,5 @@
 // The way from translated code into C++ and back: saves all registers of the program, blocks its signals, changes to
-// the thread's private stack, calls Translator::serve(), and goes on where that said.
+// the thread's private stack, calls Translator::serve(), and goes on where serve() said.
 //
 // Thread safety: each thread is on its own way. fix_slow_path() is for handlers on the thread that was interrupted.
 #pragma once

@@ -311,7 +311,7 @@ bool restricts_system_calls(const long* call) {
   return is_prctl && call[2] == SECCOMP_MODE_STRICT;
 }
 
-// A call that failed may have read its arguments; what they point to may not be readable, so nothing is said of it.
+// A call that failed may have read its arguments; the memory that they point to may not be readable, so it is left out.
 void add_system_call_accesses(const long* call, long result, Segment& segment) {
   const Effect* effect = find(call[0]);
   if (!effect || result < 0) return;

@@ -138,7 +138,7 @@ void Translator::detach() {
   detach_in_child();
 }
 
-// Where another thread may have had the lock.
+// Where another thread may have held the lock.
 void Translator::detach_in_child() {
   Thread* thread = t_thread.thread;
   t_thread.thread = nullptr;
@@ -217,7 +217,7 @@ void Translator::flush() {
   flush_log(*t_thread.thread);
 }
 
-// No frame is one of the segment's: no distance has a highest byte of zero then (BlockBuilder::log_point).
+// Then no frame is one of the segment's: no distance has a highest byte of zero (BlockBuilder::log_point).
 void Translator::pause_segment() {
   t_thread.thread->segment.pause();
   t_thread.minus_frame = uint64_t{1} << 56;
@@ -244,7 +244,7 @@ void Translator::note_moved(uint64_t block, uint64_t bytes, uint16_t life) {
   t_thread.thread->blocks.gone(block, bytes, life);
 }
 
-// Also before anything is added by hand: no cut may come between what the log holds and that.
+// Also before an access is added by hand: no cut may come between the log's accesses and that one.
 void Translator::flush_log(Thread& thread) {
   const uint64_t log = t_thread.log, end = thread.log_end;
   t_thread.log = thread.log_end = thread.log_top;
@@ -325,7 +325,7 @@ void Translator::forbid_kernel_calls() {
   }
 }
 
-// Whoever forbids them meanwhile waits, and sets the marks again.
+// A thread that forbids them meanwhile waits, and sets the marks again.
 bool Translator::allow_kernel_calls() {
   const KernelCalls::Busy busy(kernel_calls_);
   if (!kernel_calls_.is_forbidden_once()) {  // by another one: the guard takes system calls
@@ -467,7 +467,7 @@ void Translator::invalidate_by(const long* call, long result, uint32_t expected)
   regions_.add_file_code(static_cast<uint64_t>(result), static_cast<uint64_t>(result) + static_cast<uint64_t>(call[2]));
 }
 
-// Where nothing was known before a call that only took memory away, what is known now came later and is another's.
+// If nothing was known before a call that only took memory away, what is known now came later, with other memory.
 void Translator::change_mappings(const long* call, uint32_t expected, std::span<const MappingChange> made) {
   if (expected == 0 && (made.empty() || !maps_elsewhere(call))) return;
   const KernelWork work(kernel_calls_);
@@ -487,8 +487,8 @@ void Translator::remove_code(uint64_t begin, uint64_t end) {
   removed_.fetch_add(cache_->remove(begin, end), std::memory_order_relaxed);
 }
 
-// A child made by a bare clone has its parent's lock, in whatever state, and shares its code's memory; one of vfork has
-// all of it, so nothing is disabled here.
+// A child made by a bare clone has its parent's lock, in whatever state, and shares its code's memory. A child made by
+// vfork shares all memory, so nothing is disabled here.
 bool Translator::is_usable() const {
   return !door_.is_disabled() && raw_system_call(SYS_getpid) == process_;
 }

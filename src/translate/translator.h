@@ -7,8 +7,8 @@
 //
 // The program's stack holds the program's own return addresses, always. So the thread can go on natively at any
 // instruction, and does whenever something is not understood; only the log ends there (ThreadState::left says why). A
-// signal's handler that is told of with fix_context() sees the program as if it ran natively, and it does from there
-// on: exceptions, cancellation and longjmp out of handlers need nothing else.
+// signal's handler that is announced with fix_context() sees the program as if it ran natively, and from there on the
+// program does: exceptions, cancellation and longjmp out of handlers need nothing else.
 //
 // Not known here: locks, traces, threads' creation.
 //
@@ -77,18 +77,18 @@ class Translator {
   // The same in a forked child.
   void detach_in_child();
   bool is_attached() const { return t_thread.thread != nullptr; }
-  // A segment begins, and ends: what was accessed in between. Left out is what lies below both stack pointers, for it
-  // came into being and went within the segment; unless one lies elsewhere than in the thread's own stack: a
-  // coroutine's or a signal's may have anything below. Valid until the next segment begins.
+  // A segment begins; and ends, which yields the accesses in between. Memory below both stack pointers came into being
+  // and went within the segment, and is left out, unless one of the two lies outside of the thread's own stack:
+  // anything may lie below a coroutine's or a signal's. Valid until the next segment begins.
   void begin_segment(uint64_t stack_pointer);
   // One in whose place the next begins: as if at the same stack pointer.
   void continue_segment() { restart_segment(t_thread.thread->segment_begin_sp); }
-  // The segment in parts; `begin` and `end` are its times, by the processor's clock. Cuts lie where the function that
-  // began it, or a caller of that, calls another one or gets back from it: at calls and returns `ticks_min` or more
-  // apart, not before `earliest`, and no more than kCutsMax. Returns how many there are; then next_part(), called so
-  // often, tells what was accessed up to each, the oldest first, and `cut`, which it is; and end_segment() the rest.
-  // What was added by hand, or came before the log was last emptied, and all before that is of the first part:
-  // Options::before_flush may cut it then, and whoever adds by hand had better cut before it.
+  // Cuts the segment into parts; `begin` and `end` are its times, by the processor's clock. Cuts lie where the function
+  // that began it, or a caller of that function, calls another one or gets back from it: at calls and returns
+  // `ticks_min` or more apart, not before `earliest`, and no more than kCutsMax. Returns how many there are. As many
+  // calls of next_part() yield the accesses up to each `cut`, the oldest first, and end_segment() the rest. The first
+  // part has all accesses up to the last that was added by hand or preceded an emptying of the log: cut before adding
+  // by hand, and in Options::before_flush.
   size_t cut_segment(uint64_t begin, uint64_t end, uint64_t ticks_min, uint64_t earliest);
   std::span<const Access> next_part(uint64_t stack_pointer, Cut* cut, bool* overflown);
   std::span<const Access> end_segment(uint64_t stack_pointer, bool* overflown);
@@ -96,7 +96,7 @@ class Translator {
   uint64_t enter(uint64_t return_address);
   // Adds to the segment what a native function read or wrote for the program.
   void note(const void* begin, uint64_t length_bytes, uint32_t flags);
-  // The same for one that stood for a system call: its number and arguments, and the result.
+  // The same for a function that stood for a system call: its number and arguments, and the result.
   void note_system_call(const long* call, long result);
   // An allocator, called by a gate, has handed out a block; is about to take one back (heap_lives.h).
   void note_allocated(const void* block, uint64_t bytes);
@@ -106,7 +106,7 @@ class Translator {
   // It moved one: `life` is life_of(block) before that.
   void note_moved(uint64_t block, uint64_t bytes, uint16_t life);
   uint16_t life_of(uint64_t block) const { return lives_.at(block); }
-  // Only what it did to the kernel's state (kernel_state.h): what it did to memory is noted otherwise.
+  // Only what the call did to the kernel's state (kernel_state.h): what it did to memory is noted otherwise.
   void note_kernel_state(const long* call, long result);
   // Outside of segments: which descriptors it made.
   void note_descriptors(const long* call, long result) { translate::note_descriptors(call, result, open_files_); }
@@ -135,11 +135,11 @@ class Translator {
   void end_unload();
   // The program is about to restrict its system calls: nothing enters the cache any more, and none of its threads makes
   // a system call for the Translator once this returns. A thread that is in translated code leaves it where it would
-  // need one. Waits for those that are at one, kForbidMs at most: one that left the slow path for good by a jump out of
-  // an unknown handler would never come. Memory of threads that end later is kept.
+  // need one. Waits for threads that are in one, kForbidMs at most: one that left the slow path for good, by a jump out
+  // of an unknown handler, would never come. Memory of threads that end later is kept.
   void forbid_kernel_calls();
-  // The restriction has failed: takes that back. False if nothing enters the cache any more all the same, for another
-  // one has not failed, or a thread would have needed a system call meanwhile.
+  // The restriction has failed: takes that back. False if nothing enters the cache any more all the same, because
+  // another restriction has not failed, or a thread would have needed a system call meanwhile.
   bool allow_kernel_calls();
   // For the owner's own system calls on the program's threads.
   KernelCalls& kernel_calls() { return kernel_calls_; }

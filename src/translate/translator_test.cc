@@ -1,4 +1,4 @@
-// What is gathered, its bounds, a thread's own stack, and many threads.
+// Gathered accesses, their bounds, a thread's own stack, and many threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TEST(Translator, AnAdditionWhoseOutcomeIsUsedDoesNotCommute) {
   EXPECT_EQ(flags_on(gathered, counter), kReadOnly | kChanging | kAccessAtomic | kAccessFetched);
 }
 
-// Each kind of access to one word, in each order: only what no lock is needed for stays atomic.
+// Each kind of access to one word, in each order: only accesses that need no lock stay atomic.
 TEST(Translator, AtomicAdditionsStayAtomicBesideTheirLike) {
   volatile long counter = 1;
   volatile long* const shared = &counter;
@@ -115,7 +115,7 @@ TEST(Bounds, ManyAccesses) {
   EXPECT_EQ(sum, 100'000);
   EXPECT_TRUE(gathered.overflown);
   EXPECT_EQ(gathered.left, Reason::overflow);
-  gathered = translated([&] { add(100); });  // only that segment was given up
+  gathered = translated([&] { add(100); });  // only that segment was cut short
   EXPECT_FALSE(gathered.overflown);
   EXPECT_EQ(gathered.left, Reason::none);
   EXPECT_GE(bytes_on(gathered, numbers[16]), 8u);
@@ -139,7 +139,7 @@ TEST(Bounds, ACopyIsOneRange) {
   EXPECT_FALSE(gathered.overflown);
 }
 
-// A coroutine's stack is not the thread's: what lies below its stack pointer may be anybody's.
+// A coroutine's stack is not the thread's: memory below its stack pointer may be anybody's.
 TEST(OwnStack, IsNotThatOfACoroutine) {
   translated([] {});  // attaches the thread
   fill(g_from, 1);
@@ -209,8 +209,8 @@ TEST(Threads, RunAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// All code is forgotten, again and again, between their segments. How often that succeeds depends on who runs when, so
-// the threads go on until it has often enough.
+// All code is forgotten, again and again, between their segments. How often that succeeds depends on which thread runs
+// when, so the threads go on until it has succeeded often enough.
 TEST(Threads, RunWhileTheCacheIsCleared) {
   if (is_emulated())
     GTEST_SKIP() << "qemu-user does not see that code is replaced through another mapping of its memory";

@@ -5,8 +5,9 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * What the injected code calls while the agent feeds an analysis (src/agent_jvm/analysis_probes.cc). All is inert until the
- * agent sets `live`; the class has no initialiser, since its callers run in the earliest part of the start-up.
+ * The injected code calls this class while the agent feeds an analysis (src/agent_jvm/analysis_probes.cc). All is inert
+ * until the agent sets `live`; the class has no initialiser, since its callers run in the earliest part of the
+ * start-up.
  *
  * Events go as words into the current carrier's off-heap buffer (src/online/event_words.h). The shadow stack is a field of
  * Thread that names the current method, and each invocation keeps its caller in a local variable of its own, so that an
@@ -14,8 +15,8 @@ import jdk.internal.vm.annotation.Stable;
  * method.
  *
  * These methods become part of the code of all that is profiled. Each inlined call costs the compilers time, and every
- * bytecode room that they would have for the program's own methods: so they are few and short, and what seldom happens is in
- * ContrafactAnalysisEvents.
+ * bytecode takes room that they would have for the program's own methods. So these methods are few and short, and code
+ * that seldom runs is in ContrafactAnalysisEvents.
  */
 public final class ContrafactAnalysis {
   public static boolean live;
@@ -106,7 +107,7 @@ public final class ContrafactAnalysis {
     return caller;
   }
 
-  /** A method catches an exception: it may have come from code that could not tell of its end. */
+  /** A method catches an exception, which may have come from code that could not report its end. */
   @ForceInline
   public static void caught(int caller, int method) {
     if (caller != NOT_COUNTED) {

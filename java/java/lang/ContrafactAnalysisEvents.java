@@ -14,7 +14,7 @@ import static java.lang.ContrafactAnalysis.mode;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
-/** The rest of ContrafactAnalysis: the allocations, the words of events (src/online/event_words.h), and what seldom happens. */
+/** The rest of ContrafactAnalysis: allocations, events' words (src/online/event_words.h), and code that seldom runs. */
 final class ContrafactAnalysisEvents {
   // Kinds, where they are in an event's first word. A call's is 0.
   static final long EXIT = 1L << 61;

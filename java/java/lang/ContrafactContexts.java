@@ -7,12 +7,12 @@ import jdk.internal.loader.ClassLoaders;
 /**
  * Contexts that are too frequent for a walk of the stack each time.
  *
- * Of forks and joins the first ones of a task class are taken all; from then on one in PERIOD is, and the others repeat the
- * class's latest. How many did is a fact of the trace.
+ * The contexts of the first forks and joins of a task class are all taken; from then on one in PERIOD is, and the
+ * others repeat the class's latest. Their number is a fact of the trace.
  *
- * A stage or Runnable that the JDK makes for a purpose of its own (its HttpClient makes dozens for each request) has for its
- * context the frame alone that makes it or hands it out, without what called that. It follows from the class of the code,
- * so it is taken once.
+ * A stage or Runnable that the JDK makes for a purpose of its own (its HttpClient makes dozens for each request) has
+ * for its context only the frame that makes it or hands it out, without its callers. That context follows from the
+ * class of the code, so it is taken once.
  */
 final class ContrafactContexts {
   private static final int EXACT_MAX = 2000;

@@ -4,9 +4,9 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * Counts an event at once in what all threads share, without a buffer and without a native call: `--processor direct`, to
- * which deferring is compared. The layout is that of src/online/shared_counts.h. Initialised only after the virtual machine
- * is: it uses Unsafe.
+ * Counts an event at once in counts that all threads share, without a buffer and without a native call: `--processor
+ * direct`, to which deferring is compared. The layout is that of src/online/shared_counts.h. Initialised only after the
+ * virtual machine is: it uses Unsafe.
  */
 final class ContrafactDirect {
   private static final Unsafe U = Unsafe.getUnsafe();
@@ -27,7 +27,7 @@ final class ContrafactDirect {
     allocate(0L, 0, 0L);
   }
 
-  // Found by the JVM in the agent; `call` and `allocate` are for what does not fit.
+  // Found by the JVM in the agent; `call` and `allocate` are for events that do not fit.
   private static native long classes();
   private static native void call(long shard, int caller, int callee);
   private static native void allocate(long shard, int method, long bytes);

@@ -27,7 +27,7 @@ final class ContrafactDirectContexts {
     allocate(0L, 0L, 0L);
   }
 
-  // Found by the JVM in the agent, for what does not fit.
+  // Found by the JVM in the agent, for events that do not fit.
   private static native void call(long shard, long parent, long context, int method);
   private static native void allocate(long shard, long context, long bytes);
 

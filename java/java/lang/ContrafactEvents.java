@@ -155,9 +155,9 @@ final class ContrafactEvents {
   }
 
   /**
-   * Writes one event. The time is read last, so that attaching comes before, if it is NOW; ALSO: it tells more of what this thread's
-   * event before it told, and gets the same time, for reading the clock is most of what an event costs. There is always room for
-   * as many operands as any event has.
+   * Writes one event. NOW: the time is read last, so that attaching comes before it. ALSO: the event belongs to this
+   * thread's event before it, and gets the same time, because reading the clock is most of an event's cost. There is
+   * always room for as many operands as any event has.
    */
   private static void write(Thread logical, int kind, long at, int operands, int a, int b, int c, int d) {
     long buffer = bufferFor(logical);
@@ -175,7 +175,7 @@ final class ContrafactEvents {
     U.putInt(buffer + ContrafactBuffer.CURSOR_1, words + operands);
     U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2L * n, (short) kind);
     long time = U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8L * times;
-    // Between the time that is given and now the thread may have told something else.
+    // Between the given time and now the thread may have written another event.
     U.putLong(time, at == NOW || times == 0 ? System.nanoTime() : Math.max(at, U.getLong(time - 8)));
     U.putInt(buffer + ContrafactBuffer.CURSOR_0, times + 1);
     U.putIntRelease(null, buffer, n + 1);

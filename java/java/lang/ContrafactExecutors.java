@@ -15,13 +15,13 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The probes of executors that are not the JDK's, whatever the framework: what hands over a Runnable, where it begins, and
+ * The probes of executors that are not the JDK's, whatever the framework: the hand-over of a Runnable, its begin, and
  * the futures that it completes (src/agent_jvm/probes_frameworks.cc).
  *
- * While an executor takes a task over, its thread's `submitting` is that task: an executor that hands it on to another is
- * no second submission. Of those that are no rows of the table the executor is kept, too: where a pool of the JDK's gets
- * something meanwhile, that executor merely hands on what it gets, and from then on objects of its class record nothing.
- * So it is where it starts a thread for the task.
+ * While an executor takes a task over, its thread's `submitting` is that task: an executor that hands it on to another
+ * is no second submission. For executors without a row in the table, the thread keeps the executor, too: if a pool of
+ * the JDK's gets something meanwhile, that executor merely hands on its tasks, and from then on objects of its class
+ * record nothing. The same holds if it starts a thread for the task.
  */
 public final class ContrafactExecutors {
   // How a task is handed over, as bits.
@@ -73,7 +73,7 @@ public final class ContrafactExecutors {
     return 1;
   }
 
-  /** What was cancelled is handed over once more for its queue's thread to take it out. */
+  /** A cancelled task is handed over once more, for its queue's thread to take it out. */
   private static boolean isCancelled(Object command) {
     long field = fieldOf(command);
     return field >= 0 && (U.getIntAcquire(command, field) & DROPPED) != 0;
@@ -93,7 +93,7 @@ public final class ContrafactExecutors {
     delay(thread, command);
   }
 
-  /** The call is over. What it refused by an exception will not run. */
+  /** The call is over. A task that it refused by an exception will not run. */
   public static void handed(Throwable failure, long token, Object command) {
     if (token != 0) {
       Thread thread = Thread.currentThread();
@@ -110,7 +110,7 @@ public final class ContrafactExecutors {
     U.putReference(thread, SUBMITTER, null);
   }
 
-  /** As spawn, of what runs at once, on this thread. */
+  /** As spawn, for a task that runs at once, on this thread. */
   private static void create(Thread thread, Object command) {
     long field = fieldOf(command);
     if (field < 0) {
@@ -146,8 +146,8 @@ public final class ContrafactExecutors {
   }
 
   /**
-   * `thread` starts another: where that runs the very thing that an executor takes over meanwhile, the thread is the task.
-   * What begins within itself is a task nevertheless.
+   * `thread` starts another: if that thread runs the very task that an executor takes over meanwhile, the thread is the
+   * task. A task that begins within itself is one nevertheless.
    */
   static void startingThread(Thread thread, Thread started) {
     Object executor = U.getReference(thread, SUBMITTER);
@@ -188,7 +188,7 @@ public final class ContrafactExecutors {
     return live ? begin(command) : 0;
   }
 
-  /** A framework calls what nobody handed over, and has nobody wait for it: a stage, run in place. */
+  /** A framework calls code that nobody handed over and nobody waits for: a stage, run in place. */
   public static long placeStart(Object command) {
     if (!live || command == null) {
       return 0;

@@ -16,12 +16,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What the injected code calls (src/agent_jvm/probes_*.cc). All is inert until the agent sets `live`; the class has no
- * initialiser, since its callers run in the earliest part of the start-up.
+ * The injected code calls this class (src/agent_jvm/probes_*.cc). All is inert until the agent sets `live`; the class
+ * has no initialiser, since its callers run in the earliest part of the start-up.
  *
- * A bracket (task, wait, idle, block) returns a token that its end takes; 0: nothing was begun. Events inside a wait or an
- * idle worker that are not of a task started there are left out: the thread's count `quiet` of open ones says so. A task
- * that starts inside keeps the count in its token.
+ * A bracket (task, wait, idle, block) returns a token that its end takes; 0: nothing was begun. Events inside a wait or
+ * an idle worker are left out unless they belong to a task started there: the thread counts open waits and idles in
+ * `quiet`. A task that starts inside keeps the count in its token.
  */
 public final class ContrafactProbes {
   public static boolean live;
@@ -123,7 +123,7 @@ public final class ContrafactProbes {
     return (word & ID) == 0 ? NONE : word & ID;
   }
 
-  /** Whether a wait that returned did so without what it was for: of what tells by its result, not by an exception. */
+  /** Whether a wait that returned got no result: for waits that report this by their result, not by an exception. */
   private static boolean isUndone(Object task) {
     if (task instanceof Thread) {
       return ((Thread) task).isAlive();
@@ -218,7 +218,7 @@ public final class ContrafactProbes {
     }
   }
 
-  /** Somebody is about to notify one of those who wait at `monitor`: the one that has waited longest, as HotSpot does. */
+  /** Somebody is about to notify the thread that has waited longest at `monitor`: HotSpot picks that one, too. */
   public static void notifying(Object monitor) {
     if (live && monitor != null) {
       wakeNext(Thread.currentThread(), monitor);
@@ -289,8 +289,9 @@ public final class ContrafactProbes {
   }
 
   /**
-   * Hands `command` to a pool: true if it is a task. What has no field of its own is remembered in ContrafactQueued until it starts.
-   * `time` is from before the pool is described and the stack is looked at: these are no part of the program's code before the call.
+   * Hands `command` to a pool: true if it is a task. A task that has no field of its own is remembered in
+   * ContrafactQueued until it starts. `time` is from before the pool is described and the stack is looked at: these are
+   * no part of the program's code before the call.
    */
   static boolean spawn(Thread thread, Object command, int pool, long time) {
     Object task = command;
@@ -387,7 +388,7 @@ public final class ContrafactProbes {
     U.putInt(thread, FLAGS, U.getInt(thread, FLAGS) | FLAG_RESUBMITTING);
   }
 
-  /** Somebody calls a Runnable. The JDK's own futures tell of themselves. */
+  /** Somebody calls a Runnable. The JDK's own futures report themselves. */
   public static long bareStart(Object command) {
     return start(command, AT_CALLS);
   }
@@ -485,7 +486,7 @@ public final class ContrafactProbes {
       return;
     }
     if (outcome == CANCELLED && U.getReferenceVolatile(task, FUTURE_RUNNER) == Thread.currentThread()) {
-      outcome = NORMAL;  // it disposes of itself, as reactive libraries do at the end of what they run: it did run
+      outcome = NORMAL;  // it disposes of itself, as tasks of reactive libraries do at their end: it did run
     }
     int word = wordOf(task, FUTURE);
     if (mark(task, FUTURE, COMPLETED) && (word & COMPLETED) == 0) {

@@ -6,7 +6,7 @@ import static java.lang.ContrafactProbes.*;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 
-/** The probes of Semaphore: who takes and gives how many permits. */
+/** The probes of Semaphore: which thread takes and gives how many permits. */
 public final class ContrafactSemaphores {
   private static final long NUMBER = U.objectFieldOffset(Semaphore.class, "contrafactPool");
   private static final long SYNC = U.objectFieldOffset(Semaphore.class, "sync");
@@ -14,7 +14,7 @@ public final class ContrafactSemaphores {
 
   private ContrafactSemaphores() {}
 
-  /** A semaphore is about to be asked for permits, or to get some: how many it has at first is known from before. */
+  /** A semaphore is about to be asked for permits, or to get some: its first number of permits is still known now. */
   public static void asking(Semaphore semaphore) {
     if (live) {
       numberOf(semaphore);

@@ -83,7 +83,7 @@ public final class ContrafactStages {
     }
   }
 
-  /** Handing out an asynchronous supplier to an executor whose own events do not tell of it. */
+  /** Hands an asynchronous supplier to an executor whose own events do not report it. */
   public static void handing(Executor executor, Object completion) {
     if (live && executor != null && !(executor instanceof ThreadPoolExecutor) && !(executor instanceof ForkJoinPool)) {
       emit(Thread.currentThread(), TASK_CREATE, U.getInt(completion, FORK_JOIN), context(), bodyOf(completion));
@@ -95,7 +95,7 @@ public final class ContrafactStages {
     return start(stage, false);
   }
 
-  /** As stageStart, where the stage was created just before: what lies between is the probes' own time. */
+  /** As stageStart, where the stage was created just before: the time between is the probes' own. */
   public static long stageStartNow(Object stage) {
     return start(stage, true);
   }
@@ -141,7 +141,7 @@ public final class ContrafactStages {
     }
   }
 
-  /** False if that was told before. */
+  /** False if that was reported before. */
   private static boolean complete(Object stage, int outcome) {
     int word = wordOf(stage, COMPLETABLE);
     if ((word & COMPLETED) != 0 || !mark(stage, COMPLETABLE, COMPLETED)) {

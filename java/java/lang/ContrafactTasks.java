@@ -13,13 +13,13 @@ import java.util.concurrent.ThreadPoolExecutor;
  * task classes, to the pools and to Class.
  */
 final class ContrafactTasks {
-  // A task's field holds its id and what has been told of it.
+  // A task's field holds its id and bits for the events reported of it.
   static final int ID = (1 << 28) - 1;
   static final int SPAWNED = 1 << 28;
   static final int DROPPED = 1 << 29;
   static final int STARTED = 1 << 30;
   static final int COMPLETED = 1 << 31;
-  /** No events about this one: an inner node of allOf, a wrapper of another task, what carries virtual threads. */
+  /** No events about this one: an inner node of allOf, a wrapper of another task, a carrier of virtual threads. */
   static final int SILENT = COMPLETED | STARTED | DROPPED | SPAWNED;
 
   static final long FUTURE = U.objectFieldOffset(FutureTask.class, "contrafactTask");
@@ -35,7 +35,7 @@ final class ContrafactTasks {
   private static final long FRAMEWORK_TASK = U.objectFieldOffset(Class.class, "contrafactTaskField");  // offset; -1: none
   private static final long POOL_FIELD = U.objectFieldOffset(Class.class, "contrafactPoolField");      // offset; -1: none
   private static final String[] INNER_NAMES = {"callable", "runnable", "fn", "task", "actual", "continuation", "delegate", "block"};
-  /** Where what wraps a task keeps it in a field of one of those names. */
+  /** Where a wrapper keeps its task in a field of one of those names. */
   private static final String[] WRAPPING_PACKAGES = {"java.util.concurrent.", "io.netty.util.concurrent.",
       "com.google.common.util.concurrent.", "kotlinx.coroutines.", "io.reactivex.rxjava3.internal.schedulers.",
       "reactor.core.scheduler.", "org.jboss.threads.",
@@ -59,7 +59,7 @@ final class ContrafactTasks {
   // How objects of a class begin that were handed to an executor.
   static final int KNOWN = 1;       // looked up in the table below
   static final int NO_TASK = 2;     // a framework's loop over a queue of its own, whose tasks are
-  static final int AT_WORKERS = 4;  // where a worker of a pool of the JDK's calls run(); whoever else does runs no task
+  static final int AT_WORKERS = 4;  // where a worker of a pool of the JDK's calls run(); a call by others runs no task
   static final int AT_CALLS = 16;   // where anybody calls run()
   static final int BY_ITSELF = 8;   // within itself, as a row of probes_frameworks.cc says
   private static final String[] LOOPS = {"kotlinx.coroutines.internal.LimitedDispatcher$Worker",
@@ -174,7 +174,7 @@ final class ContrafactTasks {
     return word;
   }
 
-  /** Sets bits of a task's word; false if they were all set before (so the event has been told, or must not be). */
+  /** Sets bits of a task's word; false if they were all set before (so the event has been reported, or must not be). */
   static boolean mark(Object task, long field, int bits) {
     for (;;) {
       int word = U.getIntAcquire(task, field);

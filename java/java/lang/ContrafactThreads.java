@@ -63,7 +63,7 @@ public final class ContrafactThreads {
     }
   }
 
-  /** `thread` will run what was handed to an executor that makes a thread for each task. */
+  /** `thread` will run a task that was handed to an executor that makes a thread for each. */
   public static void startingFor(Thread thread) {
     if (live) {
       U.putInt(thread, THREAD_POOL_ID, poolOfThreads() + 1);

@@ -18,7 +18,7 @@ extern const Kind* const convert_to_combinator;  // a task that waits for its su
 extern const Kind* const drop_lock;              // critical sections take no lock
 extern const Kind* const reader_writer_lock;     // critical sections take their lock as readers
 extern const Kind* const shared_look;  // critical sections look as readers, and lock exclusively only to change data
-extern const Kind* const double_check;  // critical sections look without a lock, and take it only to make what is missing
+extern const Kind* const double_check;  // critical sections look without a lock, and take it to make what is missing
 extern const Kind* const split_lock;   // critical sections of one lock take several
 extern const Kind* const shorten_section;  // work that needs no exclusion moves before or after the section
 extern const Kind* const make_atomic;      // critical sections become atomic operations

@@ -30,7 +30,7 @@ void sleep_ns(int64_t ns) {
   }
 }
 
-// How much longer than asked for a sleep takes here: the recorded ones have that in them already.
+// How much longer a sleep takes here than requested: recorded sleeps include that already.
 int64_t sleep_overhead_ns() {
   constexpr int kTries = 15;
   constexpr int64_t kAsked = 100'000;
@@ -45,8 +45,8 @@ int64_t sleep_overhead_ns() {
 }
 
 // For the deterministic order. A turn may have to be handed to a thread without a core, which takes longer than many a
-// program works between two locks: then quanta are so long that handing over takes a small part of them. Else they cost
-// parallelism, for in each quantum a thread's first lock waits for all lower threads.
+// program computes between two locks: for such a program quanta are so long that hand-overs take a small part of them.
+// For others that would cost parallelism: in each quantum a thread's first lock waits for all lower threads.
 int quantum_bits(const Schedule& schedule) {
   constexpr uint64_t kHandOverNs = 20'000;
   constexpr int kLong = 17;  // 131 us
@@ -109,7 +109,7 @@ class Run {
   }
 
  private:
-  // What a thread tells the one that watches.
+  // What a thread reports to the watcher.
   struct alignas(64) Doing {
     std::atomic<uint32_t> actions{0};  // done
     std::atomic<bool> works{false};    // burns or sleeps
@@ -207,7 +207,7 @@ class Run {
     doing_[thread].left_ns = turns_.clock(thread).load(std::memory_order_relaxed);
     turns_.leave(thread);
   }
-  // What a thread did at its turn takes a nanosecond of logical time, so that others' turns come.
+  // A thread's action at its turn takes a nanosecond of logical time, so that others' turns come.
   void end_turn(uint32_t thread) {
     if (deterministic_) turns_.clock(thread).fetch_add(1, std::memory_order_release);
   }
@@ -252,9 +252,9 @@ class Run {
     count.notify_all();
   }
 
-  // A lock that is free now but was given up later in the order of turns is not free at this turn: whether its holder
-  // has come to giving it up is chance. Tries come in steps of logical time, so that how many there were does not show:
-  // those known to be in vain are left out.
+  // A lock that is free now but was released later in the order of turns is not free at this turn: whether its holder
+  // has already released it is chance. Tries come in steps of logical time, so that their number does not show: tries
+  // known to be in vain are left out.
   void take_at_turn(uint32_t thread, LiveLock& lock, bool shared) {
     constexpr int64_t kLeastStep = 500;
     const int64_t step_ns = std::max(kLeastStep, int64_t{1} << quantum_bits_);
@@ -294,7 +294,7 @@ class Run {
 
   // ---- Waiting for each other
 
-  // Lets those go on that have what they need. `used_up`: each takes one away.
+  // Lets those threads go on that have what they need. `used_up`: each takes one away.
   void add_one(uint32_t thread, LiveCount& what, bool used_up) {
     await_turn(thread);
     {
@@ -311,7 +311,7 @@ class Run {
     end_turn(thread);
   }
 
-  // The last one that could let another go on tells the watcher that none can any more.
+  // The last thread that could let another go on reports to the watcher that none can any more.
   void park(uint32_t thread) {
     stop_acting();
     parking_.park(thread);
@@ -349,8 +349,8 @@ class Run {
     park(thread);
   }
 
-  // In the recorded order each comer needs what it needed itself, in others what its place among the comers needs,
-  // where places have needs.
+  // In the recorded order each comer needs what it needed in the recording; in others, what its place among the comers
+  // needs, where places have needs.
   void come(uint32_t thread, const Action& action) {
     const std::vector<uint32_t>& needs = schedule_.credit_needs[action.value];
     LiveCount& signals = counts_[action.value];
@@ -379,9 +379,9 @@ class Run {
 
   // ---- When nothing can happen any more
 
-  // In another order of locks than the recorded one, what a thread waits for may be behind what waits for it: what it
-  // would have tested first is not in the trace. The last thread to park says so; where one stands at a lock whose
-  // holder is parked, only looking shows it. Returns at the end of the run. Looks are rare, for they take a core.
+  // In another order of locks than the recorded one, two threads may wait for each other: the test that the program
+  // makes before it waits is not in the trace. The last thread to park reports this; where one waits at a lock whose
+  // holder is parked, only looking shows it. Returns at the end of the run. Looks are rare, because they take a core.
   void watch() {
     constexpr int64_t kLookNs = 5'000'000, kLookAgainNs = 500'000;
     constexpr int kLooks = 4;  // that find nothing done
@@ -460,7 +460,7 @@ class Run {
   const Schedule schedule_;
   const bool deterministic_;
   const bool by_sections_;
-  const bool recorded_;  // what is not ordered by sections has its recorded order
+  const bool recorded_;  // whatever is not ordered by sections keeps its recorded order
   std::unique_ptr<LiveLock[]> locks_;
   std::unique_ptr<LiveCount[]> counts_;  // by lock: signals of conditions, posts of semaphores
   std::unique_ptr<LiveCount[]> tokens_, tasks_, rounds_;

@@ -4,8 +4,8 @@
 
 namespace contrafact::replay {
 
-// A thread joins before the one that lets it join goes on, so a look during which none joined saw every thread's place:
-// else one seen as away could have joined before the time that another one's clock, seen after that, has passed.
+// A thread joins before the one that lets it join goes on. So a look during which none joined saw every thread's place;
+// else a thread seen as away could have joined earlier than another one's clock, read after that, shows.
 bool Turns::is_first(size_t thread) const {
   const uint64_t joins = joins_.load(std::memory_order_acquire);
   const int64_t own = clocks_[thread].ns.load(std::memory_order_relaxed) >> quantum_bits_;
@@ -24,7 +24,7 @@ void Turns::wait(size_t thread) const {
     if (spins < kSpins) {
       __builtin_ia32_pause();
     } else {
-      nanosleep(&kRest, nullptr);  // whose turn it is may have no core
+      nanosleep(&kRest, nullptr);  // the thread whose turn it is may have no core
     }
   }
 }

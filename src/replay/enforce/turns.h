@@ -1,6 +1,6 @@
 // The order of the threads' synchronisation under the deterministic strategy: a thread has its turn when its logical
 // clock is the least of all threads that are not waiting for another thread; ties go to the lower number. Clocks are
-// compared by quanta of logical time: where locks are asked for faster than cores change hands, each thread does all
+// compared by quanta of logical time: where locks are requested faster than cores change hands, each thread does all
 // its synchronisation within a quantum at one go. Thread-safe.
 #pragma once
 

@@ -19,7 +19,7 @@ using model::Trace;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kGranuleBytes = 8;
 
-// Who touched each granule of the program's memory.
+// Which threads touched each granule of the program's memory.
 class SharedMemory {
  public:
   SharedMemory(const Trace& trace, uint64_t bytes_max) : trace_(trace), pages_max_(bytes_max / kPageBytes) {}
@@ -126,8 +126,8 @@ std::vector<std::vector<Turn>> find_turns(const Trace& trace, SharedMemory& memo
   return turns;
 }
 
-// Copies the events of one thread with its turns between them, none within a wait: what the kernel accessed for a call
-// that blocked, it did at the call's end at the latest.
+// Copies the events of one thread with its turns between them, none within a wait: the kernel's accesses for a call
+// that blocked came at the call's end at the latest.
 class Inserter {
  public:
   Inserter(const Trace& from, Trace& to, uint32_t lock) : from_(from), to_(to), lock_(lock) {}

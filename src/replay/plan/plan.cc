@@ -90,7 +90,7 @@ class Planner {
     return treatment(task) == Treatment::inline_at_spawn || treatment(task) == Treatment::inline_at_wait;
   }
 
-  // The threads that never start: what each of them ran is called by who started it, or who waits for it.
+  // The threads that never start: the thread that started one, or the one that waits for it, calls its task.
   std::vector<bool> spared_threads() const {
     std::vector<bool> spared(trace_.threads.size(), false);
     for (uint32_t task = 0; task < treatments_.size(); ++task) {
@@ -101,18 +101,19 @@ class Planner {
     return spared;
   }
 
-  // Threads' runs are tasks inside the thread's own, tasks that are called now inside their callers: one level for each.
+  // Tasks lie inside their thread's run, and tasks that are now called lie inside their callers: one level for each.
   void append(uint32_t fiber, int depth) {
     too_deep_ |= depth > kDepthMax;
     if (too_deep_) return;
     for (uint32_t i = fibers()[fiber].begin; i < fibers()[fiber].end; ++i) append(ops()[i], depth);
   }
 
-  // The task's operations on the thread that is being planned, which has no more to hand it out then: that is taken off
-  // what it computes next, as the simulation does.
+  // Appends the task's operations to the thread that is being planned. It no longer hands the task out: the time for
+  // that is taken off its next computation, as in the simulation.
   void call(uint32_t task, int depth) {
     const model::TaskRow& row = trace_.tasks[task];
-    if (!row.start.valid() || std::exchange(called_[task], true)) return;
+    if (!row.start.valid() || called_[task]) return;
+    called_[task] = true;
     const uint32_t caller = std::exchange(recorded_on_, trace_.thread_of(row.start).value);
     append(task, depth + 1);
     recorded_on_ = caller;
@@ -227,13 +228,13 @@ class Planner {
   Schedule schedule_;
   std::vector<Action>* out_ = nullptr;
   uint32_t thread_ = 0;
-  uint32_t recorded_on_ = 0;  // the thread that did in the recording what is being planned
+  uint32_t recorded_on_ = 0;  // the thread that in the recording did what is now planned
   int64_t credit_ns_ = 0;     // of what the thread computes next
   bool too_deep_ = false;
   std::vector<bool> started_;
   std::vector<bool> called_;  // by task: in place of being started
   std::vector<SemaphoreTake> sem_takes_;
-  std::unordered_map<uint64_t, uint32_t> taken_by_;  // by lock_value: what open sections have
+  std::unordered_map<uint64_t, uint32_t> taken_by_;  // by lock_value: the threads of open sections
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace contrafact::replay {
 
 // Errors: the trace is not of a native program, has more threads than a replay starts, or is longer than it may take;
 // one line that says which; the variant has what threads alone cannot show: pools of another size, stages in place of
-// waits. Of its cores nothing is in the schedule: that is for who replays it.
+// waits. Its cores are not in the schedule: whoever replays it sets them.
 base::Result<Schedule> plan_schedule(const whatif::Simulator& simulator, const whatif::Variant& variant);
 
 inline constexpr size_t kReplayThreadsMax = 2'000;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint8_t kTaken = 1, kGiven = 2;
 
-// By section: which of its ends the schedule has, of locks that are given up by whoever took them.
+// By section: which of its ends the schedule has, for locks that are released by the thread that acquired them.
 std::vector<uint8_t> ends_of_sections(const Schedule& schedule, size_t sections) {
   std::vector<uint8_t> ends(sections);
   for (const ReplayThread& thread : schedule.threads) {
@@ -36,7 +36,7 @@ TurnCounts order_sections(Schedule& schedule, const graph::SectionOrder& order, 
     ++counts.sections;
     schedule.sections[s].group = group_of[s];
     std::vector<uint32_t>& follows = schedule.sections[s].follows;
-    // What a section that is not replayed would follow, those behind it follow.
+    // In place of a section that is not replayed come those that it would follow.
     open.assign(order.of(s).begin(), order.of(s).end());
     while (!open.empty()) {
       const uint32_t before = open.back();
