@@ -230,9 +230,8 @@ void sort_by_worth(std::vector<Entry>& entries) {
   if (entries.empty()) return;
   const auto worse = std::ranges::find_if(
       entries, [&](const Entry& entry) { return entry.score > entries.front().score + kScoreTolerance; });
-  const auto leanest = std::ranges::min_element(entries.begin(), worse, {}, [](const Entry& entry) {
-    return entry.combination->improvements.size();
-  });
+  const auto leanest = std::ranges::min_element(
+      entries.begin(), worse, {}, [](const Entry& entry) { return entry.combination->improvements.size(); });
   std::rotate(entries.begin(), leanest, std::next(leanest));
 }
 

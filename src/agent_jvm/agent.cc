@@ -289,8 +289,8 @@ base::Status load(Agent& agent) {
   }
   agent.sources = std::make_unique<CodeSources>(agent.jvmti, *agent.recorder);
   agent.executor_locals = std::make_unique<ExecutorLocals>();
-  agent.methods = std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder, *agent.sources,
-                                                *agent.executor_locals);
+  agent.methods =
+      std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder, *agent.sources, *agent.executor_locals);
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
                                                   agent.options.context_depth_max, agent.options.compare_contexts);
   agent.pools = std::make_unique<Pools>(agent.jvmti, *agent.recorder);

@@ -22,7 +22,8 @@ size_t find_in(std::string_view text, std::string_view what) {
 bool may_have_any(std::span<const uint8_t> bytes) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (find_in(text, "LocalVariableTable") == std::string_view::npos) return false;
-  for (size_t at = find_in(text, kDescriptorBegin); at != std::string_view::npos; at = find_in(text, kDescriptorBegin)) {
+  for (size_t at = find_in(text, kDescriptorBegin); at != std::string_view::npos;
+       at = find_in(text, kDescriptorBegin)) {
     text.remove_prefix(at);
     if (!executor_type_of(text.substr(0, text.find(';') + 1)).empty()) return true;
     text.remove_prefix(1);

@@ -21,10 +21,9 @@ TestClass class_with_local(uint16_t start, uint16_t length, size_t bytes_cut = 0
     table.u2(1);
     std::vector<uint8_t> locals = table.release();
     locals.resize(locals.size() - bytes_cut);
-    const RawCode raw{
-        .code = {kNop, kNop, kNop, kReturn},
-        .attributes = {{"LineNumberTable", {0, 4, 0, 0, 0, 10, 0, 1, 0, 11, 0, 2, 0, 12, 0, 3, 0, 13}},
-                       {"LocalVariableTable", locals}}};
+    const RawCode raw{.code = {kNop, kNop, kNop, kReturn},
+                      .attributes = {{"LineNumberTable", {0, 4, 0, 0, 0, 10, 0, 1, 0, 11, 0, 2, 0, 12, 0, 3, 0, 13}},
+                                     {"LocalVariableTable", locals}}};
     return class_with_method(file, raw, kAccStatic, "m", "()V");
   });
 }
@@ -32,8 +31,8 @@ TestClass class_with_local(uint16_t start, uint16_t length, size_t bytes_cut = 0
 std::string listed(const TestClass& test) {
   std::string text;
   for (const NamedLocal& local : named_locals(*test.file, test.method())) {
-    text += std::string(local.name) + " " + std::string(local.descriptor) + " " + std::to_string(local.first_line) + "-" +
-            std::to_string(local.last_line) + ";";
+    text += std::string(local.name) + " " + std::string(local.descriptor) + " " + std::to_string(local.first_line) +
+            "-" + std::to_string(local.last_line) + ";";
   }
   return text;
 }

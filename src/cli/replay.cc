@@ -180,8 +180,7 @@ base::Result<Plans> plans_for(const whatif::Simulator& simulator, const whatif::
 
 // The same with turns at shared memory: the edits are for other numbers of sections then.
 base::Result<Plans> plans_with_turns(const model::Trace& trace, const Options& options, Outcome& outcome) {
-  if (!options.edits.specs.empty())
-    return base::Error{"with accesses in order, changes are taken by --edit alone"};
+  if (!options.edits.specs.empty()) return base::Error{"with accesses in order, changes are taken by --edit alone"};
   replay::SharedAccesses facts;
   const base::Result<model::Trace> with_turns = replay::with_access_turns(trace, facts);
   if (!with_turns) return with_turns.error();

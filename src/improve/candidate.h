@@ -40,7 +40,7 @@ struct Candidate {
   uint64_t making_durable = 0;  // shorten_section: sections whose ends make earlier writes durable
   bool exchanges =
       false;  // make_atomic: a new value follows from the old one otherwise than by an operation that commutes
-  bool of_words = false;      // make_atomic: of several words
+  bool of_words = false;  // make_atomic: of several words
   // shorten_section: the end of the part that moves in front of most of these sections, and the begin of the part that
   // moves behind them. None: not known, or hardly anything moves there.
   std::optional<model::SectionSets::Cut> moves_until, moves_from;
@@ -48,9 +48,9 @@ struct Candidate {
   // shorten_section: where the longest block is in the part that moves in front, and in that behind; none if blocks are
   // not most of it.
   model::ContextId blocks_in_front, blocks_behind;
-  std::string guarded_at;      // where a lock is taken inside of them that also guards their data; empty: nowhere
-  bool is_guard_made = false;  // that lock is one that the program seems to make itself (analysis/made_locks.h)
-  uint64_t of_sections = 0;    // all sections of these sites under these locks
+  std::string guarded_at;            // where a lock is taken inside of them that also guards their data; empty: nowhere
+  bool is_guard_made = false;        // that lock is one that the program seems to make itself (analysis/made_locks.h)
+  uint64_t of_sections = 0;          // all sections of these sites under these locks
   std::optional<uint64_t> observed;  // of these: observed themselves, here or in the recording with the sets
   uint64_t unknown = 0;              // of all sections of these locks: sets not complete
 };

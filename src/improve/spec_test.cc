@@ -212,7 +212,8 @@ TEST(Combinator, NamesTheVariableThatHasAValueThere) {
               HasSubstr("null; }, workers)"));
   EXPECT_THAT(expression("parallelSum 14-40 ExecutorService workers;"), HasSubstr("null; }, executor)"));
   EXPECT_THAT(expression("other 12-40 ExecutorService workers;"), HasSubstr("null; }, executor)"));
-  EXPECT_THAT(expression("parallelSum 12-40 Executor a;parallelSum 12-40 Executor b;"), HasSubstr("null; }, executor)"));
+  EXPECT_THAT(expression("parallelSum 12-40 Executor a;parallelSum 12-40 Executor b;"),
+              HasSubstr("null; }, executor)"));
   EXPECT_THAT(expression("parallelSum 12 workers"), HasSubstr("null; }, executor)"));
 }
 

@@ -204,8 +204,7 @@ base::Result<SectionRule> parse_section_rule(std::string_view text) {
 
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,
-                                                std::span<const SectionRule> rules,
-                                                std::vector<SectionEdit> before) {
+                                                std::span<const SectionRule> rules, std::vector<SectionEdit> before) {
   if (before.empty()) before = unedited(sections);
   Applier applier(trace, sections, before);
   for (const SectionRule& rule : rules) {

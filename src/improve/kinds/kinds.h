@@ -17,9 +17,9 @@ extern const Kind* const hoist_branch;           // convert-to-inline for the su
 extern const Kind* const convert_to_combinator;  // a task that waits for its sub-tasks becomes a chain of stages
 extern const Kind* const drop_lock;              // critical sections take no lock
 extern const Kind* const reader_writer_lock;     // critical sections take their lock as readers
-extern const Kind* const shared_look;  // critical sections look as readers, and lock exclusively only to change data
+extern const Kind* const shared_look;   // critical sections look as readers, and lock exclusively only to change data
 extern const Kind* const double_check;  // critical sections look without a lock, and take it to make what is missing
-extern const Kind* const split_lock;   // critical sections of one lock take several
+extern const Kind* const split_lock;    // critical sections of one lock take several
 extern const Kind* const shorten_section;  // work that needs no exclusion moves before or after the section
 extern const Kind* const make_atomic;      // critical sections become atomic operations
 extern const Kind* const pool_size;        // a pool has another number of workers
@@ -29,10 +29,18 @@ extern const Kind* const cores;            // the machine has another number of 
 
 // In the order in which documents list them.
 inline std::span<const Kind* const> all_kinds() {
-  static const std::array all{kinds::convert_to_inline,     kinds::inline_at_wait, kinds::hoist_branch,
-                              kinds::convert_to_combinator, kinds::drop_lock,      kinds::reader_writer_lock,
-                              kinds::shared_look,           kinds::double_check,   kinds::split_lock,
-                              kinds::shorten_section,       kinds::make_atomic,    kinds::pool_size,
+  static const std::array all{kinds::convert_to_inline,
+                              kinds::inline_at_wait,
+                              kinds::hoist_branch,
+                              kinds::convert_to_combinator,
+                              kinds::drop_lock,
+                              kinds::reader_writer_lock,
+                              kinds::shared_look,
+                              kinds::double_check,
+                              kinds::split_lock,
+                              kinds::shorten_section,
+                              kinds::make_atomic,
+                              kinds::pool_size,
                               kinds::cores};
   return all;
 }
