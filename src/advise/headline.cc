@@ -216,8 +216,8 @@ Headline headline_of(const Pricer& pricer, const Shortage& shortage) {
   const std::string& short_of = shortage.reasons.front();
   if (baseline.stuck) {
     return {model::Origin::estimated, short_of +
-                                          ", but the simulation of the unchanged run came to no end: what these "
-                                          "figures say of queues, they do not know"};
+                                          ", but the simulation of the unchanged run came to no end: these figures "
+                                          "are estimated, and know no queues"};
   }
   if (baseline.trusted) return {model::Origin::simulated, short_of};
   return {model::Origin::simulated,

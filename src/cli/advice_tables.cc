@@ -158,9 +158,8 @@ const table::Schema kImprovementsSchema{
       "The place in the source that hands the tasks out or asks for the lock; or the pool."},
      {"gain", "gain", Type::ratio, Unit::ratio, "Of the run's duration, by the figures to be read first."},
      {"time_gain", "interval", Type::interval, Unit::ratio,
-      "Of that gain. Estimated: if hand-offs are as slow or as fast as recorded (5th and 95th percentile). Simulated: "
-      "over simulations with drawn hand-overs, and by as much less or more as the simulation of the unchanged run is "
-      "off.",
+      "The gain's range. Estimated: with hand-overs as slow or as fast as recorded (5th and 95th percentile). "
+      "Simulated: over simulations with drawn hand-overs; widened by the error of the simulation of the unchanged run.",
       3},
      {"verdict", "verdict", Type::word, Unit::none, "What to think of the gain in time.", 5},
      {"work", "work", Type::word, Unit::none,
@@ -318,9 +317,9 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
   if (simulated_first) add_simulated();
   if (effect.estimated) {
     add("duration", ns(base.duration_ns), ns(after.duration_ns), Type::duration, Unit::ns, estimated);
-    add("duration, slow hand-offs", ns(base.duration_ns), ns(estimate.duration_high_ns), Type::duration, Unit::ns,
+    add("duration, slow hand-overs", ns(base.duration_ns), ns(estimate.duration_high_ns), Type::duration, Unit::ns,
         estimated);
-    add("duration, fast hand-offs", ns(base.duration_ns), ns(estimate.duration_low_ns), Type::duration, Unit::ns,
+    add("duration, fast hand-overs", ns(base.duration_ns), ns(estimate.duration_low_ns), Type::duration, Unit::ns,
         estimated);
   }
   if (effect.sections) {

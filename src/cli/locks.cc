@@ -215,7 +215,7 @@ Run declare(OptionList& list) {
        "held on CPU",                                                                                               \
        Type::duration,                                                                                              \
        Unit::ns,                                                                                                    \
-       "Of the time held, what the holder was on a core; empty where the kernel did not tell.",                     \
+       "Of the time held, what the holder was on a core; empty where the kernel did not report it.",                \
        2}
 
 const table::Schema kLocksSchema{

@@ -84,7 +84,7 @@ const table::Schema kTaskClassesSchema{
      {"wait_share", "waiting", Type::ratio, Unit::ratio, "Share of their own time asleep for other tasks' results."},
      {"block_share", "blocked", Type::ratio, Unit::ratio, "Share of their own time in locks, queues and sleeps.", 3},
      {"cpu_share", "on a core", Type::ratio, Unit::ratio,
-      "Share of their own time on a core; empty if the kernel did not tell.", 7},
+      "Share of their own time on a core; empty if the kernel did not report it.", 7},
      {"queue_mean_ns", "queued", Type::duration, Unit::ns, "Mean time from spawn to start.", 2}}};
 
 const table::Schema kUsageSeriesSchema{

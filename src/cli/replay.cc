@@ -290,9 +290,11 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
           fmt::format("warning: {}: the unchanged run is {} off (aim: 3 %)", runs.method, table::percent_text(error)));
     }
     if (runs.missed != 0) {
-      table.add_note(fmt::format(
-          "{}: waiting for locks explains {} of that; the gain is of it too, as far as the change takes waiting away",
-          runs.method, table::percent_text(-runs.missed)));
+      table.add_note(
+          fmt::format("{}: of the unchanged run's error, {} is waiting for locks that the simulation lacks; the gain "
+                      "has the part of "
+                      "that waiting that the change removes",
+                      runs.method, table::percent_text(-runs.missed)));
     }
   }
   if (const std::string foreign = foreign_text(trace); !foreign.empty())

@@ -85,7 +85,7 @@ const table::Schema kReplayPartsSchema{
       "Executing them with real threads: what the table above compares."},
      {"file_bytes", "bytes", Type::integer, Unit::bytes, "Of the schedule's file.", 2},
      {"out_of_order", "out of order", Type::integer, Unit::none,
-      "Critical sections that were had before one that came earlier in the recording."},
+      "Critical sections that acquired their lock before one that came earlier in the recording."},
      {"orders", "orders", Type::integer, Unit::none,
       "How many different orders of locks the runs had; not noted where sections are ordered."},
      {"foreign_share", "foreign CPU", Type::ratio, Unit::ratio,

@@ -161,7 +161,7 @@ table::Table lock_remedies_table(const analysis::SectionFacts& facts, const Sect
       {"wait_ns", "wait", Type::duration, Unit::ns, "Waited by the second sections for the first ones, of any kind.",  \
        6},                                                                                                             \
       {"cost_ns", "cost", Type::duration, Unit::ns,                                                                    \
-       "Of the unnecessary pairs: how much earlier the later of both threads would have got past what follows."},      \
+       "Of the unnecessary pairs: how much earlier the later of the two threads would have finished what follows."},   \
       {"p", "P", Type::ratio, Unit::ratio, "Of the cost of all unnecessary pairs: PerfPlay's equation 6.", 1}
 
 #define CONTRAFACT_VERDICT                                                                                           \
@@ -175,12 +175,12 @@ const table::Schema kUlcSitesSchema{
     "simulated.",
     {{"site", "site", Type::places, Unit::none, "Function, file and line of the call, or symbol and offset."},
      CONTRAFACT_PAIR_COLUMNS,
-     {"remedy", "best remedy", Type::text, Unit::none, "What would gain most of what can be done here."},
+     {"remedy", "best remedy", Type::text, Unit::none, "The one that gains most at this site."},
      {"gain", "gain", Type::ratio, Unit::ratio,
       "Of the run's duration, by that: simulated, or of the recorded order where it could not be simulated."},
      {"gain_interval", "interval", Type::interval, Unit::ratio,
-      "Of the gain, over simulations with drawn hand-overs, and by as much less or more as the simulation of the "
-      "unchanged run is off.",
+      "The gain's range, over simulations with drawn hand-overs; widened by the error of the simulation of the "
+      "unchanged run.",
       2},
      {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT}}};
 
@@ -208,8 +208,8 @@ const table::Schema kLockRemediesSchema{
      {"free_order", "gain", Type::ratio, Unit::ratio,
       "Simulated: whoever comes first gets the lock, on the recorded cores."},
      {"free_order_interval", "interval", Type::interval, Unit::ratio,
-      "Of that, over simulations with drawn hand-overs, and by as much less or more as the simulation of the unchanged "
-      "run is off.",
+      "That gain's range, over simulations with drawn hand-overs; widened by the error of the simulation of the "
+      "unchanged run.",
       1},
      {"verdict", "verdict", Type::word, Unit::none, CONTRAFACT_VERDICT},
      {"recorded_order", "recorded order", Type::ratio, Unit::ratio,

@@ -44,8 +44,9 @@ Candidate divided_data(const LockUses& uses, model::LockId lock, const LockObjec
 
 std::string redesign_words(const Candidate& candidate) {
   if (!candidate.is_of_threads)
-    return fmt::format("with these divided as well, into {} parts (a redesign), where each part may do with its own",
-                       candidate.parts);
+    return fmt::format(
+        "with this data divided as well, into {} parts (a redesign): right where each part needs only its own",
+        candidate.parts);
   return "with data of its own for each thread (a redesign), where none needs what another one changed in it, as in a "
          "buffer or "
          "a connection; or with parts by key";

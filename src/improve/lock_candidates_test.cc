@@ -469,9 +469,10 @@ TEST(LockCandidates, WhatMakesDurableMovesBehindASectionAndNotInFrontOfIt) {
   EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(0, 0, 0));
   EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(1000, 1000, 1000));
   EXPECT_EQ(shorten->making_durable, 3u);
-  EXPECT_THAT(lock_notes(scene.trace, *shorten),
-              ElementsAre("3 sections end with making durable what was written: others see it before it is, after the "
-                          "change"));
+  EXPECT_THAT(
+      lock_notes(scene.trace, *shorten),
+      ElementsAre("3 sections end by making durable what was written: after the change, others may see it before "
+                  "it is"));
   EXPECT_EQ(Scene({"x b durable,w0", "y b durable,w0", "x b durable,w0"}).get(kinds::shorten_section), nullptr);
 }
 

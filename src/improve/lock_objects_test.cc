@@ -131,7 +131,7 @@ TEST(LockObjects, WhatTiesAllIsNamedWithItsRedesign) {
   EXPECT_EQ(redesign->parts, 4u);
   EXPECT_THAT(redesign->improvement.part, ElementsAre(0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2));
   EXPECT_THAT(redesign->improvement.also_part, ElementsAre(1, 1, 2, 2, 3, 3, 2, 2, 3, 3, 3, 3));
-  EXPECT_THAT(redesign_words(*redesign), HasSubstr("with these divided as well, into 4 parts (a redesign)"));
+  EXPECT_THAT(redesign_words(*redesign), HasSubstr("with this data divided as well, into 4 parts (a redesign)"));
 }
 
 // A buffer, say: the redesign is one for each thread.

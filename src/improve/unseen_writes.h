@@ -18,7 +18,7 @@ class UnseenWrites {
  public:
   // Why sections cannot do without their lock.
   static constexpr std::string_view kReason =
-      "which of what they read other sections write meanwhile depends on the data";
+      "other sections may write what these read: whether they do depends on the data";
 
   // For no site: nothing may be reached.
   explicit UnseenWrites(const LockUses& uses) : uses_(uses) {}

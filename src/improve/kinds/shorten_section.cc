@@ -201,7 +201,7 @@ class ShortenSection final : public SectionChange {
                       sections_text(candidate.handing_on), candidate.handing_on == 1 ? "s" : ""));
     if (candidate.making_durable > 0)
       notes.push_back(
-          fmt::format("{} end{} with making durable what was written: others see it before it is, after the change",
+          fmt::format("{} end{} by making durable what was written: after the change, others may see it before it is",
                       sections_text(candidate.making_durable), candidate.making_durable == 1 ? "s" : ""));
   }
 

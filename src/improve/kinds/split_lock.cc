@@ -63,8 +63,8 @@ class SplitLock final : public SectionChange {
   void add_directions(const Candidate& candidate, std::vector<std::string>& notes) const override {
     if (candidate.taking_two > 0)
       notes.push_back(fmt::format(
-          "{} take{} two locks: that of the lower address first, always; if what the first guards says which the "
-          "second is, look, give it up, take both in order and look again",
+          "{} acquire{} two locks: always that of the lower address first; if the data under the first says which the "
+          "second is, look it up, release the first, acquire both in order, and look again",
           sections_text(candidate.taking_two), candidate.taking_two == 1 ? "s" : ""));
     if (candidate.moves) notes.emplace_back("what moves between the parts is guarded by the lock of where it is");
     if (candidate.taking_all > 0)
