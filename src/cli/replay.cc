@@ -20,6 +20,7 @@
 #include "cli/replay_rows.h"
 #include "cli/schedule_file.h"
 #include "cli/trace_input.h"
+#include "model/facts.h"
 #include "replay/enforce/process.h"
 #include "replay/plan/access_turns.h"
 #include "replay/plan/plan.h"
@@ -151,24 +152,25 @@ double foreign_share(const Parts& parts) {
 }
 
 // The unchanged run has the recorded cores where the change is of their number.
-void choose_cores(const whatif::Simulator& simulator, uint32_t changed, Plans& plans) {
+void choose_cores(uint32_t recorded, uint32_t changed, Plans& plans) {
   const uint32_t there = replay::cores_to_use();
   if (changed > there) {
     plans.impossible = fmt::format("changed: it needs {} cores to run on, and {} there", changed,
                                    table::counted_text(there, "core is", "cores are"));
     return;
   }
-  plans.cores_before = std::min(there, model::recorded_cores(*simulator.program().trace));
+  plans.cores_before = std::min(there, recorded);
   plans.cores_after = changed;
 }
 
-base::Result<Plans> plans_for(const whatif::Simulator& simulator, const whatif::Variant& variant) {
+base::Result<Plans> plans_for(const model::Trace& trace, const whatif::Simulator& simulator,
+                              const whatif::Variant& variant) {
   Plans plans;
   auto before = planned(simulator, {});
   if (!before) return before.error();
   plans.before = std::move(*before);
   if (variant.changes_nothing()) return plans;
-  if (variant.cores > 0) choose_cores(simulator, variant.cores, plans);
+  if (variant.cores > 0) choose_cores(model::recorded_cores(trace), variant.cores, plans);
   auto after = planned(simulator, variant);
   if (after) {
     plans.after = std::move(*after);
@@ -188,7 +190,7 @@ base::Result<Plans> plans_with_turns(const model::Trace& trace, const Options& o
   const whatif::Simulator simulator(*with_turns);
   const base::Result<whatif::Variant> variant = variant_of_rules(options.edits.rules, *with_turns, simulator);
   if (!variant) return variant.error();
-  return plans_for(simulator, *variant);
+  return plans_for(*with_turns, simulator, *variant);
 }
 
 // Unchanged and changed take turns, so that a slow spell of the machine meets both.
@@ -232,7 +234,7 @@ void replay_conflicts(const Recordings& recordings, const whatif::Simulator& sim
 
 base::Status replay_all(const Recordings& recordings, const whatif::Simulator& simulator,
                         const whatif::Variant& variant, const Options& options, Outcome& outcome) {
-  const base::Result<Plans> plans = plans_for(simulator, variant);
+  const base::Result<Plans> plans = plans_for(recordings.trace, simulator, variant);
   if (!plans) return plans.error();
   for (const Order& order : kOrders) {
     if (std::ranges::find(options.orders, order.word) == options.orders.end()) continue;

@@ -146,7 +146,7 @@ TEST(Enforce, SectionsThatTakeTwoLocksKeepTheOrderOfBoth) {
     edits[s].lock = 1 + s % 5;
     edits[s].also = 1 + (s + 1 + s / 5 % 4) % 5;
   }
-  const Schedule schedule = planned(trace, edits);
+  const Schedule schedule = planned(trace, {.edits = edits});
   for (const Strategy strategy : {Strategy::recorded, Strategy::free, Strategy::deterministic}) {
     const ReplayResult result = replayed(schedule, strategy);
     EXPECT_EQ(result.sections, 2 * 90u);  // as many acquisitions
