@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/spec_input.h"
+#include "graph/trace_dag.h"
 #include "whatif/section_rules.h"
 
 namespace contrafact::cli {
@@ -12,8 +13,12 @@ base::Result<whatif::Variant> variant_of_specs(const std::vector<std::string>& p
                                                const whatif::Simulator& simulator) {
   const model::Facts of_trace(recordings.trace);
   const analysis::SectionFacts facts = section_facts(recordings, of_trace);
+  const base::Result<graph::TraceDag> dag = graph::build_dag(recordings.trace);
   const base::Result<std::vector<improve::Candidate>> candidates =
-      read_spec_files({.trace = recordings.trace, .sections = recordings.has_sets() ? &facts : nullptr}, paths);
+      read_spec_files({.trace = recordings.trace,
+                       .dag = dag && !recordings.trace.tasks.empty() ? &*dag : nullptr,
+                       .sections = recordings.has_sets() ? &facts : nullptr},
+                      paths);
   if (!candidates) return candidates.error();
   base::Result<whatif::Variant> variant =
       whatif::variant_of(recordings.trace, simulator.sections(), improvements_of(*candidates));

@@ -12,7 +12,7 @@ namespace {
 
 class DoubleCheck final : public SectionChange {
  public:
-  constexpr DoubleCheck() : SectionChange("double-check", Effort::one_function, 2, 6) {}
+  constexpr DoubleCheck() : SectionChange("double-check", Effort::one_function, 2, 7) {}
 
   void find(LockSearch& search) const override {
     for (const auto& [site, sections] : search.by_site()) find_at(search, sections);
