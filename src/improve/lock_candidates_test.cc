@@ -40,6 +40,7 @@ struct Scene {
         "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
         "access_set m64 complete 64+8:rwcm\naccess_set m68 complete 68+8:rwcm\naccess_set m128 complete 128+8:rwcm\n"
         "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
+        "access_set part overflow 0+8:rwc\n"
         "access_set file complete 9223372036854775808+1:rwc\n"
         "access_set durable complete 9943947977234055168+1:r\n"
         "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
@@ -256,6 +257,19 @@ TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeDoubleChecked) {
   sections.push_back("x b w0");
   EXPECT_EQ(Scene(sections).get(kinds::double_check), nullptr);
   EXPECT_NE(Scene(sections).get(kinds::shared_look), nullptr);
+}
+
+// Of the section that makes a large table, not all that it touched is recorded.
+TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeKnownInPart) {
+  std::vector<std::string> sections{"x b part"};
+  for (int i = 0; i < 40; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r0");
+  const Scene at_first(sections);
+  const Candidate* check = at_first.get(kinds::double_check);
+  ASSERT_NE(check, nullptr);
+  EXPECT_EQ(check->improvement.sections.size(), 40u);
+  EXPECT_EQ(check->unknown, 1u);
+  sections.push_back("x b part");
+  EXPECT_EQ(Scene(sections).get(kinds::double_check), nullptr);
 }
 
 // As a Bloom filter's words: some are set already.

@@ -12,8 +12,7 @@ bool only_looks(const LockUses& uses, uint32_t s) {
 }  // namespace
 
 std::optional<Looks> looks_of(const LockSearch& search, const std::vector<uint32_t>& of_site) {
-  const uint32_t site = search.facts().site_of[of_site[0]];
-  if (search.is_reader(site) || search.is_lone(site)) return std::nullopt;
+  if (search.is_lone(search.facts().site_of[of_site[0]])) return std::nullopt;
   Looks looks;
   std::vector<int64_t> looks_ns;
   for (const uint32_t s : of_site) {

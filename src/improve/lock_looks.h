@@ -16,8 +16,7 @@ struct Looks {
   int64_t look_ns = 0;             // how long such a one takes: the median
 };
 
-// None: the sections of the site (`of_site`, by number) share the lock as readers anyway, ran in one thread, wait at a
-// condition, or do not mostly look.
+// None: the sections of the site (`of_site`, by number) ran in one thread, wait at a condition, or do not mostly look.
 std::optional<Looks> looks_of(const LockSearch& search, const std::vector<uint32_t>& of_site);
 
 }  // namespace contrafact::improve

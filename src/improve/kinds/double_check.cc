@@ -6,13 +6,14 @@
 #include "improve/kinds/kinds.h"
 #include "improve/lock_looks.h"
 #include "improve/section_change.h"
+#include "improve/unseen_writes.h"
 
 namespace contrafact::improve {
 namespace {
 
 class DoubleCheck final : public SectionChange {
  public:
-  constexpr DoubleCheck() : SectionChange("double-check", Effort::one_function, 2, 7) {}
+  constexpr DoubleCheck() : SectionChange("double-check", Effort::one_function, 1, 2) {}
 
   void find(LockSearch& search) const override {
     for (const auto& [site, sections] : search.by_site()) find_at(search, sections);
@@ -46,7 +47,13 @@ class DoubleCheck final : public SectionChange {
  private:
   void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
     const std::optional<Looks> looks = looks_of(search, of_site);
-    if (!looks || !is_made_at_first_use(search, *looks)) return;
+    if (!looks || !is_made_at_first_use(search, of_site, *looks)) return;
+    const UnseenWrites unseen(search, of_site);
+    for (size_t i = 0; i < looks->sections.size() && unseen.may_reach_any(); ++i) {
+      const uint32_t s = looks->sections[i];
+      if (looks->only[i] && unseen.may_reach(search.section(s).lock, search.facts().sets.of_section[s]))
+        return search.refuse(this, search.section(s).lock, UnseenWrites::kReason);
+    }
     Candidate made = search.candidate(this, looks->sections);
     for (size_t i = 0; i < looks->sections.size(); ++i) {
       made.improvement.part.push_back(looks->only[i] ? 1 : 0);
@@ -55,16 +62,27 @@ class DoubleCheck final : public SectionChange {
     search.add(std::move(made));
   }
 
-  // Whether the sections that look read only data that the first twentieth of their lock's sections wrote, and there
-  // are sections that made the data.
-  static bool is_made_at_first_use(const LockSearch& search, const Looks& looks) {
-    bool any = false;
+  // The sections that only look read what the first twentieth of their lock's sections wrote, and nothing else that is
+  // written. Some sections of the site make it: they are known, or among that twentieth, as are all that are not known. A
+  // section that fills a table has seldom a complete set.
+  static bool is_made_at_first_use(const LockSearch& search, const std::vector<uint32_t>& of_site, const Looks& looks) {
+    bool any = std::ranges::find(looks.only, false) != looks.only.end();
     for (size_t i = 0; i < looks.sections.size(); ++i) {
       const uint32_t s = looks.sections[i];
       if (looks.only[i] && search.is_disputed(search.section(s).lock, search.facts().sets.of_section[s])) return false;
-      any |= !looks.only[i];
     }
-    return any;
+    for (const uint32_t s : of_site) any |= !search.is_known(s);
+    return any && std::ranges::all_of(search.locks(), [&](model::LockId lock) { return is_known_later(search, lock); });
+  }
+
+  // Whether all sections behind the first twentieth are known.
+  static bool is_known_later(const LockSearch& search, model::LockId id) {
+    constexpr uint32_t kBeginning = 20;
+    const LockUses::Lock& lock = search.lock(id);
+    for (uint32_t s = lock.begin + (lock.end - lock.begin) / kBeginning; s < lock.end; ++s) {
+      if (search.counts(s) && !search.is_known(s)) return false;
+    }
+    return true;
   }
 };
 

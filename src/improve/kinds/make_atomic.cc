@@ -66,7 +66,7 @@ bool are_short(const LockUses& uses, model::LockId id) {
 
 class MakeAtomic final : public SectionChange {
  public:
-  constexpr MakeAtomic() : SectionChange("make-atomic", Effort::one_function, 4, 5) {}
+  constexpr MakeAtomic() : SectionChange("make-atomic", Effort::one_function, 4, 6) {}
 
   void find(LockSearch& search) const override {
     std::vector<uint32_t> sections;

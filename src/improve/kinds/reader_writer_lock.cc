@@ -9,7 +9,7 @@ namespace {
 
 class ReaderWriterLock final : public SectionChange {
  public:
-  constexpr ReaderWriterLock() : SectionChange("reader-writer-lock", Effort::one_function, 2, 3) {}
+  constexpr ReaderWriterLock() : SectionChange("reader-writer-lock", Effort::one_function, 2, 4) {}
 
   void find(LockSearch& search) const override {
     std::vector<uint32_t> readers;

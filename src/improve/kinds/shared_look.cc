@@ -15,7 +15,7 @@ namespace {
 
 class SharedLook final : public SectionChange {
  public:
-  constexpr SharedLook() : SectionChange("shared-look", Effort::one_function, 3, 4) {}
+  constexpr SharedLook() : SectionChange("shared-look", Effort::one_function, 3, 5) {}
 
   void find(LockSearch& search) const override {
     for (const auto& [site, sections] : search.by_site()) find_at(search, sections);
@@ -55,6 +55,7 @@ class SharedLook final : public SectionChange {
  private:
   // Most sections of the site find what they look for and change nothing, others do: get or insert.
   void find_at(LockSearch& search, const std::vector<uint32_t>& of_site) const {
+    if (search.is_reader(search.facts().site_of[of_site[0]])) return;
     const std::optional<Looks> looks = looks_of(search, of_site);
     if (!looks) return;
     Candidate made = search.candidate(this, looks->sections);

@@ -155,7 +155,7 @@ class PartBlocks {
 
 class ShortenSection final : public SectionChange {
  public:
-  constexpr ShortenSection() : SectionChange("shorten-section", Effort::one_function, 1, 2) {}
+  constexpr ShortenSection() : SectionChange("shorten-section", Effort::one_function, 1, 3) {}
 
   void find(LockSearch& search) const override {
     for (const auto& [function, sections] : by_function(search)) find_at(search, sections);

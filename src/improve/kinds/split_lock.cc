@@ -19,7 +19,7 @@ using whatif::SectionEdit;
 
 class SplitLock final : public SectionChange {
  public:
-  constexpr SplitLock() : SectionChange("split-lock", Effort::redesign, 3, 6) {}
+  constexpr SplitLock() : SectionChange("split-lock", Effort::redesign, 3, 7) {}
 
   void find(LockSearch& search) const override { add_splits(search, search.locks(), search.found()); }
 
