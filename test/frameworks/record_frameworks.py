@@ -84,7 +84,7 @@ EXPECTED = {
     "Spring": dict(tasks={("pooled", SPRING, "FutureUtils.lambda$toSupplier$0", "normal"): 40, ("pooled", SPRING, SPIN, "normal"): 40},
                    pools={SPRING}),
     "Boot": dict(tasks={("pooled", TOMCAT, "SocketProcessorBase.run", "normal"): 40, ("pooled", SPRING, "Boot$Orders.lambda$order$0", "normal"): 40},
-                 pools={TOMCAT, SPRING}, sizes={TOMCAT: (10, 200)}, waits=40),
+                 pools={TOMCAT, SPRING}, sizes={TOMCAT: (10, 200)}),
     "Own": dict(tasks={("pooled", "frameworks.Own$Queue", ALL, "normal"): 40, ("pooled", "frameworks.Own$Queue", "Own.future", "normal"): 40,
                        ("pooled", "frameworks.Own$Queue", "Own.refused", "dropped"): 5, ("stage", None, "Own.stage", "normal"): 40,
                        ("stage", None, "Own.counted", "normal"): 40,

@@ -9,6 +9,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import places.library.Scheduler;
 
 /** Hands tasks out through a library, and by itself: each line that must be named is marked. */
@@ -28,7 +29,7 @@ public final class Shop {
     sum += clerks.submit(() -> taxed(clerks)).get();
     clerks.shutdown();
     sum += POOL.submit(() -> load() + 1).get(60, TimeUnit.SECONDS);  // by a timed get
-    sum += CompletableFuture.supplyAsync(() -> load() + 2, POOL).orTimeout(60, TimeUnit.SECONDS).join();  // under a limit
+    sum += CompletableFuture.supplyAsync(Shop::slowly, POOL).orTimeout(60, TimeUnit.SECONDS).join();  // under a limit
     POOL.shutdown();
     scheduler.close();
     System.out.println("sum " + sum);
@@ -54,6 +55,12 @@ public final class Shop {
   }
 
   static int load() {
+    return 1;
+  }
+
+  /** Not done when a limit is set to it. */
+  static int slowly() {
+    LockSupport.parkNanos(50_000_000);
     return 1;
   }
 
