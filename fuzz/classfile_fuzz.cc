@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)file->source_file();
   for (size_t i = 0; i < file->methods().size(); i++) {
     (void)file->line_of(file->methods()[i], 3);
-    (void)named_locals(*file, file->methods()[i]);
+    (void)named_locals(*file, file->methods()[i], [](std::string_view) { return true; });
     auto code = Code::parse(*file, file->methods()[i]);
     if (code && code->encode(file->pool())) instrument(*file, i);
   }

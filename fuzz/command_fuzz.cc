@@ -134,14 +134,7 @@ void run_replay(const model::Trace& trace) {
   const std::vector<whatif::SectionEdit> edits = some_edits(trace, simulator);
   (void)simulator.retime_sections(edits);
   (void)simulator.simulate({.edits = edits}, {.lock_rule = whatif::LockRule::recorded, .seed = 1});
-  whatif::Variant variant{.edits = edits};
-  if (const auto schedule = replay::plan_schedule(simulator, variant)) (void)replay::encode(*schedule);
-  for (size_t task = 0; task < trace.tasks.size(); ++task) {
-    variant.treatments.push_back(task % 3 == 0   ? whatif::Treatment::inline_at_spawn
-                                 : task % 3 == 1 ? whatif::Treatment::inline_at_wait
-                                                 : whatif::Treatment::keep);
-  }
-  if (const auto schedule = replay::plan_schedule(simulator, variant)) (void)replay::encode(*schedule);
+  if (const auto schedule = replay::plan_schedule(simulator, {.edits = edits})) (void)replay::encode(*schedule);
   replay::SharedAccesses facts;
   const base::Result<model::Trace> with_turns = replay::with_access_turns(trace, facts);
   if (with_turns) (void)replay::plan_schedule(whatif::Simulator(*with_turns), {});

@@ -30,6 +30,8 @@ def stretch_needed(predictions):
 
 def judge(predictions):
     """(words, whether intervals calibrated without a program hold HELD_MIN of the changes of the programs left out)"""
+    if len({one.program for one in predictions}) < 2:
+        return "left out of the calibration: of fewer than two programs there is none", True
     held, factors = 0, []
     for program in {one.program for one in predictions}:
         factor = stretch_needed([one for one in predictions if one.program != program])
@@ -37,6 +39,7 @@ def judge(predictions):
         held += sum(one.stretch() <= factor for one in predictions if one.program == program)
     width = statistics.median((one.high - one.low) * statistics.median(factors) for one in predictions)
     error = statistics.median(abs(one.measured - one.predicted) for one in predictions)
+    times = f"{width / error:.1f} times the error, medians" if error > 0 else f"{width:.3g}, the median error 0"
     words = (f"left out of the calibration: intervals stretched by {min(factors):.2f} to {max(factors):.2f}, which hold nine in ten of all other "
-             f"programs' changes, hold {held} of {len(predictions)}; so stretched their width is {width / error:.1f} times the error, medians")
+             f"programs' changes, hold {held} of {len(predictions)}; so stretched their width is {times}")
     return words, held >= HELD_MIN * len(predictions)

@@ -42,12 +42,12 @@ std::string text_of_class(std::span<const uint8_t> bytes) {
   std::string text;
   for (const classfile::Member& method : file->methods()) {
     if (!method.has_code() || !is_plain(method.name)) continue;
-    for (const classfile::NamedLocal& local : classfile::named_locals(*file, method)) {
-      const std::string_view type = executor_type_of(local.descriptor);
-      if (type.empty() || !is_plain(local.name)) continue;
+    const auto is_executor = [](std::string_view descriptor) { return !executor_type_of(descriptor).empty(); };
+    for (const classfile::NamedLocal& local : classfile::named_locals(*file, method, is_executor)) {
+      if (!is_plain(local.name)) continue;
       const std::string entry = std::string(method.name) + " " + std::to_string(local.first_line) + "-" +
-                                std::to_string(local.last_line) + " " + std::string(type) + " " +
-                                std::string(local.name) + ";";
+                                std::to_string(local.last_line) + " " +
+                                std::string(executor_type_of(local.descriptor)) + " " + std::string(local.name) + ";";
       if (text.size() + entry.size() > ExecutorLocals::kTextMax) return text;
       text += entry;
     }

@@ -41,7 +41,7 @@ bool find_lines(const std::vector<LineStart>& starts, uint32_t begin, uint32_t e
 
 }  // namespace
 
-std::vector<NamedLocal> named_locals(const ClassFile& file, const Member& method) {
+std::vector<NamedLocal> named_locals(const ClassFile& file, const Member& method, bool (*wanted)(std::string_view)) {
   ByteReader code(method.code);
   code.take(4);  // max_stack, max_locals
   code.take(code.u4());
@@ -61,7 +61,7 @@ std::vector<NamedLocal> named_locals(const ClassFile& file, const Member& method
       table.u2();  // the slot
       if (!table.ok()) break;
       NamedLocal local;
-      if (!name || !descriptor || !find_lines(starts, begin, end, local)) continue;
+      if (!name || !descriptor || !wanted(*descriptor) || !find_lines(starts, begin, end, local)) continue;
       local.name = *name;
       local.descriptor = *descriptor;
       locals.push_back(local);

@@ -123,7 +123,8 @@ base::Status simulate(const model::Trace& trace, const whatif::Simulator& simula
   MethodRuns retimed{.method = "re-timed, recorded order", .origin = "re-timed"};
   retimed.before_ns.push_back(simulator.retime_sections({}));
   if (!variant.changes_locks_alone()) {
-    outcome.replay_notes.push_back(retimed.method + ": of changes to locks alone");
+    outcome.replay_notes.push_back(retimed.method +
+                                   ": not computed for this change: re-timing knows changes of locks alone");
   } else if (!variant.edits.empty()) {
     retimed.after_ns.push_back(simulator.retime_sections(variant.edits));
   }
@@ -151,15 +152,17 @@ double foreign_share(const Parts& parts) {
   return parts.runs.empty() ? 0 : sum / static_cast<double>(parts.runs.size());
 }
 
-// The unchanged run has the recorded cores where the change is of their number.
+// Where the change is of the number of cores, the unchanged run has to have those of the recording.
 void choose_cores(uint32_t recorded, uint32_t changed, Plans& plans) {
   const uint32_t there = replay::cores_to_use();
-  if (changed > there) {
-    plans.impossible = fmt::format("changed: it needs {} cores to run on, and {} there", changed,
+  const uint32_t needed = std::max(recorded, changed);
+  if (recorded == 0) {
+    plans.impossible = "the recording does not say how many cores it had";
+  } else if (needed > there) {
+    plans.impossible = fmt::format("it needs {} cores to run on, unchanged or changed, and {} there", needed,
                                    table::counted_text(there, "core is", "cores are"));
-    return;
   }
-  plans.cores_before = std::min(there, recorded);
+  plans.cores_before = recorded;
   plans.cores_after = changed;
 }
 
@@ -201,7 +204,7 @@ void replay_order(const Order& order, const Plans& plans, const Options& options
     const auto first =
         replay::enforce_in_process(plans.before->path(), order.strategy, options.limit_s, plans.cores_before);
     if (!first) {
-      runs.impossible = first.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
+      runs.impossible = first.error().message;
       return;
     }
     parts.runs.push_back(*first);
@@ -210,7 +213,7 @@ void replay_order(const Order& order, const Plans& plans, const Options& options
     const auto second =
         replay::enforce_in_process(plans.after->path(), order.strategy, options.limit_s, plans.cores_after);
     if (!second) {
-      runs.impossible = "changed: " + second.error().message + fmt::format(" of {:g} s (--limit)", options.limit_s);
+      runs.impossible = "changed: " + second.error().message;
       return;
     }
     parts.changed.push_back(*second);
@@ -519,7 +522,7 @@ Run declare(OptionList& list) {
       .value_name("CHANGE")
       .repeatable();
   list.add_option("--apply", options->edits.specs,
-                  "Change tasks, locks and cores as an improvement spec says; repeatable")
+                  "Change locks and cores as improvement specs say, simulated also tasks and pools; repeatable")
       .value_name("FILE")
       .repeatable();
   options->orders_given =
@@ -549,7 +552,7 @@ Run declare(OptionList& list) {
 }  // namespace
 
 const Command kReplayCommand{"replay",
-                             "Run a recorded native program's threads and locks again, also with either changed",
+                             "Run a recorded native program's threads and locks again, also with locks changed",
                              "contrafact replay run.cft\n"
                              "contrafact replay run.cft sets.cft --order conflicts\n"
                              "contrafact replay run.cft sets.cft --apply specs/01-split-lock.json",

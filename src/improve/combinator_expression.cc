@@ -145,12 +145,13 @@ std::string of_futures(const Trace& trace, TaskId coordinator, const std::vector
   const model::MethodId body = trace.tasks[coordinator.index()].body;
   ExecutorNames executors(trace,
                           body.valid() ? trace.string(trace.methods[body.index()].class_name) : std::string_view());
+  // The whole expression stands where the first wait is: what has a value there has it in the lambdas, too.
+  const model::ContextId place = phases.empty() ? model::ContextId() : own_frame(trace, coordinator, phases.front());
   std::string expression;
   for (size_t i = 0; i < phases.size(); ++i) {
     const bool last = i + 1 == phases.size();
     const Phase& phase = phases[i];
-    const std::vector<std::string> parts =
-        suppliers(trace, phase.awaited, executors, own_frame(trace, coordinator, phase));
+    const std::vector<std::string> parts = suppliers(trace, phase.awaited, executors, place);
     const std::string then = block(last ? rest_text(trace, coordinator, phase) : "both results");
     std::string term;
     if (phase.awaited.size() == 1) {

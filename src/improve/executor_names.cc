@@ -13,10 +13,19 @@ namespace {
 
 // Whether a variable of this type of java.util.concurrent can hold such a pool.
 bool may_hold(std::string_view type, format::PoolKind kind) {
-  if (type == "ForkJoinPool") return kind == format::PoolKind::fork_join;
-  if (kind == format::PoolKind::fork_join) return type.find("Executor") == 0 || type == "AbstractExecutorService";
-  if (type.starts_with("Scheduled")) return kind != format::PoolKind::thread_pool;
-  return true;
+  if (type == "Executor" || type == "ExecutorService") return true;
+  switch (kind) {
+    case format::PoolKind::fork_join:
+      return type == "ForkJoinPool" || type == "AbstractExecutorService";
+    case format::PoolKind::thread_pool:
+      return type == "ThreadPoolExecutor" || type == "AbstractExecutorService";
+    case format::PoolKind::scheduled_thread_pool:
+      return type != "ForkJoinPool";
+    case format::PoolKind::other:
+      return type == "AbstractExecutorService";
+    default:
+      return false;
+  }
 }
 
 // One entry of the fact `executors.CLASS`: "main 12-40 ExecutorService pool".
@@ -40,14 +49,17 @@ std::optional<uint32_t> number_of(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-std::optional<Variable> variable_of(std::string_view entry) {
+// Takes the first entry off the text. None: it is no entry, or the text was cut within it.
+std::optional<Variable> take_variable(std::string_view& text) {
+  const bool is_whole = text.find(';') != std::string_view::npos;
+  std::string_view entry = next_word(text, ';');
   Variable variable;
   variable.method = next_word(entry, ' ');
   const auto first = number_of(next_word(entry, '-'));
   const auto last = number_of(next_word(entry, ' '));
   variable.type = next_word(entry, ' ');
   variable.name = entry;
-  if (!first || !last || variable.name.empty()) return std::nullopt;
+  if (!is_whole || !first || !last || variable.name.empty()) return std::nullopt;
   variable.first_line = *first;
   variable.last_line = *last;
   return variable;
@@ -70,7 +82,8 @@ std::string ExecutorNames::name_of(model::PoolId pool, model::ContextId place) {
   if (!pool.valid()) return "";
   if (std::string name = static_field(pool); !name.empty()) return name;
   std::vector<std::string> names = variables(pool, place);
-  if (const std::string name = member(pool); !name.empty()) names.push_back(name);
+  const std::string field = member(pool);
+  if (!field.empty() && std::ranges::find(names, field) == names.end()) names.push_back(field);
   if (names.size() != 1) return "";
   const auto [taken, is_new] = guessed_.try_emplace(names.front(), pool);
   return taken->second == pool ? names.front() : "";
@@ -102,7 +115,7 @@ std::vector<std::string> ExecutorNames::variables(model::PoolId pool, model::Con
   const format::MethodRow& method = trace_.methods[at.method.index()];
   std::string_view rest = trace_.fact(fmt::format("executors.{}", trace_.string(method.class_name)));
   while (!rest.empty()) {
-    const auto variable = variable_of(next_word(rest, ';'));
+    const auto variable = take_variable(rest);
     if (!variable || variable->method != trace_.string(method.name)) continue;
     if (at.line < variable->first_line || at.line > variable->last_line) continue;
     if (!may_hold(variable->type, trace_.pools[pool.index()].kind)) continue;

@@ -1,5 +1,5 @@
-// The name of an executor in a Java expression: the one in the program's source at that place, if the recording shows
-// it. Not thread-safe. Private to this folder.
+// The name of an executor in a Java expression: the one in the program's source at that place, where the recording knows
+// it, or where only one name fits. Not thread-safe. Private to this folder.
 #pragma once
 
 #include <map>

@@ -259,6 +259,14 @@ TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeDoubleChecked) {
   EXPECT_NE(Scene(sections).get(kinds::shared_look), nullptr);
 }
 
+// A memo table that two sections put something into at first: the next entry would race with who looks.
+TEST(LockCandidates, WhatSeveralSectionsMadeIsNotDoubleChecked) {
+  std::vector<std::string> sections{"x b w0", "y b w8"};
+  for (int i = 0; i < 80; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r8");
+  EXPECT_EQ(Scene(sections).get(kinds::double_check), nullptr);
+  EXPECT_NE(Scene(sections).get(kinds::shared_look), nullptr);
+}
+
 // Of the section that makes a large table, not all that it touched is recorded.
 TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeKnownInPart) {
   std::vector<std::string> sections{"x b part"};

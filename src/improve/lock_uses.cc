@@ -124,8 +124,7 @@ void LockUses::find_contested(Lock& lock) {
   lock.settled.assign(uses.size(), false);
   lock.inside.assign(uses.size(), false);
   const analysis::InnerGuard& inner = facts_.inner_guards[section(lock.begin).lock.index()];
-  constexpr uint32_t kBeginning = 20;  // the first of so many equal parts
-  const uint32_t settled_from = lock.begin + (lock.end - lock.begin) / kBeginning;
+  const uint32_t settled_from = lock.settled_from();
   for (size_t cell = 0; cell < uses.size(); ++cell) {
     const bool is_guarded = uses[cell].several && uses[cell].written;
     const auto at = static_cast<uint32_t>(cell);

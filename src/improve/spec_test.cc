@@ -215,6 +215,9 @@ TEST(Combinator, NamesTheVariableThatHasAValueThere) {
   EXPECT_THAT(expression("parallelSum 12-40 Executor a;parallelSum 12-40 Executor b;"),
               HasSubstr("null; }, executor)"));
   EXPECT_THAT(expression("parallelSum 12 workers"), HasSubstr("null; }, executor)"));
+  EXPECT_THAT(expression("parallelSum 12-40 ExecutorService work"), HasSubstr("null; }, executor)"));  // cut off
+  EXPECT_THAT(expression("parallelSum 12-40 ScheduledExecutorService timer;"), HasSubstr("null; }, executor)"));
+  EXPECT_THAT(expression("parallelSum 12-40 AbstractExecutorService workers;"), HasSubstr("null; }, workers)"));
 }
 
 TEST(Combinator, OfForkJoinTasksIsACompleter) {

@@ -13,6 +13,7 @@
 #include "model/text_trace.h"
 #include "replay/enforce/burn.h"
 #include "replay/enforce/enforce.h"
+#include "replay/enforce/process.h"
 #include "replay/plan/access_turns.h"
 #include "replay/plan/plan.h"
 
@@ -250,65 +251,21 @@ TEST(Enforce, EditsTakeLocksAway) {
   EXPECT_EQ(replayed(planned(trace, {.edits = edits}), Strategy::recorded).sections, 0u);
 }
 
-// Two threads for two tasks, each of which takes a lock; `main` waits for both.
-model::Trace two_threads() {
-  return parsed(
-      "fact agent native\nfact cores 2\nlock m mutex table\nmethod m1 .work q.cc:1\ncontext c1 - m1:5\n"
-      "thread main\nthread v\nthread w\n"
-      "0 main thread_begin\n100 main task_spawn t1 c1 - m1\n200 main task_spawn t2 c1 - m1\n"
-      "300 main wait_begin t1 c1\n"
-      "310 v thread_begin\n310 v task_start t1\n400 v lock_acquire m c1\n1400 v lock_release m -\n"
-      "2000 v task_end t1\n2000 v thread_end\n"
-      "320 w thread_begin\n320 w task_start t2\n1500 w lock_acquire m c1\n2500 w lock_release m -\n"
-      "3000 w task_end t2\n3000 w thread_end\n"
-      "2010 main wait_end t1\n2020 main wait_begin t2 c1\n3010 main wait_end t2\n3020 main thread_end\n");
-}
-
-whatif::Variant with_task(const model::Trace& trace, uint32_t task, whatif::Treatment treatment) {
-  whatif::Variant variant;
-  variant.treatments.assign(trace.tasks.size(), whatif::Treatment::keep);
-  variant.treatments[task] = treatment;
-  return variant;
-}
-
-std::vector<ActionCode> codes_of(const ReplayThread& thread) {
-  std::vector<ActionCode> codes;
-  for (const Action& action : thread.actions) {
-    if (action.code != ActionCode::burn) codes.push_back(action.code);
-  }
-  return codes;
-}
-
-TEST(Plan, WhatAThreadDidIsDoneByItsCaller) {
-  const model::Trace trace = two_threads();
-  using enum ActionCode;
-  EXPECT_THAT(codes_of(planned(trace).threads[0]), testing::ElementsAre(spawn, spawn, join, join));
-  const Schedule at_spawn = planned(trace, with_task(trace, 0, whatif::Treatment::inline_at_spawn));
-  EXPECT_THAT(codes_of(at_spawn.threads[0]), testing::ElementsAre(take, give, finish, spawn, join, join));
-  EXPECT_TRUE(at_spawn.threads[1].actions.empty());
-  EXPECT_FALSE(at_spawn.threads[2].actions.empty());
-  const Schedule at_wait = planned(trace, with_task(trace, 1, whatif::Treatment::inline_at_wait));
-  EXPECT_THAT(codes_of(at_wait.threads[0]), testing::ElementsAre(spawn, join, take, give, finish, join));
-  EXPECT_TRUE(at_wait.threads[2].actions.empty());
-}
-
-TEST(Enforce, TasksAndLocksChangeTogether) {
-  const model::Trace trace = two_threads();
-  for (const Strategy strategy : {Strategy::free, Strategy::recorded, Strategy::deterministic}) {
-    whatif::Variant variant = with_task(trace, 0, whatif::Treatment::inline_at_spawn);
-    EXPECT_EQ(replayed(planned(trace, variant), strategy).sections, 2u);
-    variant.edits = whatif::unedited(whatif::Simulator(trace).sections());
-    variant.edits[0].mode = SectionEdit::Mode::none;
-    EXPECT_EQ(replayed(planned(trace, variant), strategy).sections, 1u);
-  }
-}
-
-TEST(Plan, RefusesChangesThatThreadsCannotShow) {
-  const model::Trace trace = two_threads();
+TEST(Plan, RefusesChangesOfTasksAndPools) {
+  const model::Trace trace = contended();
   const whatif::Simulator simulator(trace);
-  EXPECT_FALSE(plan_schedule(simulator, with_task(trace, 0, whatif::Treatment::combinator)).ok());
+  EXPECT_FALSE(plan_schedule(simulator, {.treatments = {whatif::Treatment::inline_at_spawn}}).ok());
   EXPECT_FALSE(plan_schedule(simulator, {.pool_sizes = {{model::PoolId(0), 3}}}).ok());
   EXPECT_FALSE(plan_schedule(simulator, {.edits = {SectionEdit()}}).ok());
+}
+
+TEST(Process, IsKeptToSoManyCores) {
+  const File file(planned(contended()));
+  EXPECT_TRUE(enforce_in_process(file.path(), Strategy::recorded, 60, 1).ok());
+  const uint32_t there = cores_to_use();
+  const base::Result<ProcessRun> refused = enforce_in_process(file.path(), Strategy::recorded, 60, there + 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("cores are not to be had"));
 }
 
 // A thread that creates one and waits for it, a queue with a condition, a semaphore and a barrier: each thread gets to

@@ -111,9 +111,15 @@ class Applier {
     const int64_t usual_ns = *usual;  // nine of ten holds are no longer
     for (const uint32_t s : chosen) {
       SectionEdit& edit = edits_[s];
-      if (!rule.as.empty()) edit.lock = new_lock(rule.lock + " " + rule.as);
+      if (!rule.as.empty()) {
+        edit.lock = new_lock(rule.lock + " " + rule.as);
+        edit.also = SectionEdit::kNoLock;
+      }
       if (!rule.also.empty()) edit.also = new_lock(rule.lock + " " + rule.also);
-      if (rule.mode) edit.mode = *rule.mode;
+      if (rule.mode) {
+        edit.mode = *rule.mode;
+        edit.look_ns = 0;
+      }
       edit.head_outside_ns = std::max(edit.head_outside_ns, part_ns(rule.head, sections_[s], usual_ns));
       edit.tail_outside_ns = std::max(edit.tail_outside_ns, part_ns(rule.tail, sections_[s], usual_ns));
     }

@@ -35,8 +35,9 @@ struct SectionRule {
 
 base::Result<SectionRule> parse_section_rule(std::string_view text);
 
-// Applies the rules in order. Later rules override earlier ones and the edits `before` (empty: none), which are
-// parallel to `sections`. `sections` are those of `trace`. Errors: a rule fits no section; the error lists the locks or
+// Applies the rules in order, to the edits `before` (empty: none), which are parallel to `sections`. What a rule names, a
+// lock or a mode, replaces what was there; of parts that happen outside the longer one counts. `sections` are those of
+// `trace`. Errors: a rule fits no section; the error lists the locks or
 // sites that there are.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,

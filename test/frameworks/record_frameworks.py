@@ -306,15 +306,17 @@ def main():
     parser.add_argument("--program", action="append", choices=EXPECTED)
     arguments = parser.parse_args()
     lib = pathlib.Path(arguments.build) / "frameworks" / "lib"
-    why = fetch(lib) or fetch(lib.parent / "boot-lib", HERE / "boot")
+    wanted = arguments.program or list(EXPECTED)
+    why = fetch(lib) or ("Boot" in wanted and fetch(lib.parent / "boot-lib", HERE / "boot"))
     if why:
         print(f"not measured: {why}")
         sys.exit(NOT_MEASURED)
     failed = 0
-    programs = [(java, name) for java in arguments.java for name in arguments.program or EXPECTED]
+    programs = [(java, name) for java in arguments.java for name in wanted]
     with tempfile.TemporaryDirectory(prefix="contrafact-frameworks-") as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         compile_java(f"{lib}/*", f"{folder}/classes", (HERE / "java" / "frameworks").glob("*.java"))
-        build_boot(arguments.build, pathlib.Path(folder))
+        if "Boot" in wanted:
+            build_boot(arguments.build, pathlib.Path(folder))
         work = lambda item: list(faults(arguments.build, item[0], folder, item[1], EXPECTED[item[1]]))
         for (java, name), found in zip(programs, pool.map(work, programs)):
             failed += bool(found)

@@ -2,6 +2,7 @@
 // without the lock. Only those that find nothing acquire it, look again, and make the data.
 
 #include <algorithm>
+#include <set>
 
 #include "improve/kinds/kinds.h"
 #include "improve/lock_looks.h"
@@ -62,24 +63,28 @@ class DoubleCheck final : public SectionChange {
     search.add(std::move(made));
   }
 
-  // The sections that only look read what the first twentieth of their lock's sections wrote, and nothing else that is
-  // written. Some sections of the site make it: they are known, or among that twentieth, as are all that are not known. A
-  // section that fills a table has seldom a complete set.
+  // Everything that the looking sections read, and that is written at all, one section made at the beginning. Data made
+  // by several, as the first entries of a memo table, are never complete: who looks without the lock would race with
+  // the next entry. All later sections are known. The maker itself may be known in part: a section that fills a table has
+  // seldom a complete set.
   static bool is_made_at_first_use(const LockSearch& search, const std::vector<uint32_t>& of_site, const Looks& looks) {
-    bool any = std::ranges::find(looks.only, false) != looks.only.end();
+    const auto set_of = [&](uint32_t s) { return search.facts().sets.of_section[s]; };
+    std::set<uint32_t> made_by;  // by set: sections of a plain recording may have one maker's set in common
+    for (const uint32_t s : of_site) {
+      if (!search.is_known(s)) made_by.insert(set_of(s));
+    }
     for (size_t i = 0; i < looks.sections.size(); ++i) {
       const uint32_t s = looks.sections[i];
-      if (looks.only[i] && search.is_disputed(search.section(s).lock, search.facts().sets.of_section[s])) return false;
+      if (looks.only[i] && search.is_disputed(search.section(s).lock, set_of(s))) return false;
+      if (!looks.only[i] && search.is_contested(s)) made_by.insert(set_of(s));
     }
-    for (const uint32_t s : of_site) any |= !search.is_known(s);
-    return any && std::ranges::all_of(search.locks(), [&](model::LockId lock) { return is_known_later(search, lock); });
+    return made_by.size() == 1 &&
+           std::ranges::all_of(search.locks(), [&](model::LockId lock) { return is_known_later(search, lock); });
   }
 
-  // Whether all sections behind the first twentieth are known.
   static bool is_known_later(const LockSearch& search, model::LockId id) {
-    constexpr uint32_t kBeginning = 20;
     const LockUses::Lock& lock = search.lock(id);
-    for (uint32_t s = lock.begin + (lock.end - lock.begin) / kBeginning; s < lock.end; ++s) {
+    for (uint32_t s = lock.settled_from(); s < lock.end; ++s) {
       if (search.counts(s) && !search.is_known(s)) return false;
     }
     return true;

@@ -86,6 +86,13 @@ int64_t cpu_ns(const rusage& usage) {
   return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
+// As short as it can be: 60, 0.5.
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", seconds);
+  return text;
+}
+
 enum class Received : uint8_t { all, end, late };
 
 Received receive(int from, void* bytes, size_t size, int64_t until_ns) {
@@ -147,7 +154,8 @@ base::Result<ProcessRun> enforce_in_process(const std::string& path, Strategy st
   rusage usage{};
   while (wait4(child, nullptr, 0, &usage) < 0 && errno == EINTR) {
   }
-  if (!in_time) return base::Error{"a replay was not over within its limit"};
+  if (!in_time)
+    return base::Error{"a replay was not over within its limit of " + seconds_text(limit_s) + " s (--limit)"};
   if (!answer.ok) return base::Error{answer.message};
   ProcessRun run;
   static_cast<ReplayCounts&>(run.result) = answer.counts;

@@ -1,11 +1,7 @@
 #include "replay/plan/plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <span>
 #include <unordered_map>
-#include <utility>
 
 #include "whatif/sim_sections.h"
 
@@ -17,14 +13,12 @@ using whatif::Op;
 using whatif::OpCode;
 using whatif::SectionPlan;
 using whatif::SimProgram;
-using whatif::Treatment;
 
 class Planner {
  public:
   Planner(const SimProgram& program, const whatif::Variant& variant)
       : program_(program),
         trace_(*program.trace),
-        treatments_(variant.treatments),
         plan_(plan_sections(program, variant.edits, whatif::LockRule::recorded, variant.cpu_scales)) {}
 
   base::Result<Schedule> run() {
@@ -34,18 +28,13 @@ class Planner {
     schedule_.round_sizes = program_.sync.round_sizes;
     copy_locks();
     schedule_.threads.resize(trace_.threads.size());
-    started_ = spared_threads();
-    const std::vector<bool> spared = started_;
-    called_.assign(trace_.tasks.size(), false);
+    started_.assign(trace_.threads.size(), false);
     for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      schedule_.threads[t].background = spared[t] || program_.background[program_.thread_fiber(t)];
-      if (spared[t]) continue;
+      schedule_.threads[t].background = program_.background[program_.thread_fiber(t)];
       out_ = &schedule_.threads[t].actions;
-      thread_ = recorded_on_ = t;
-      credit_ns_ = 0;
+      thread_ = t;
       append(program_.thread_fiber(t), 0);
     }
-    if (too_deep_) return base::Error{fmt::format("more than {} tasks within each other", kDepthMax)};
     number_semaphores();
     for (const whatif::Release& release : program_.releases) {
       if (started_[release.thread]) continue;
@@ -85,53 +74,18 @@ class Planner {
   const Op* ops() const { return plan_.ops.empty() ? program_.ops.data() : plan_.ops.data(); }
   const std::vector<Fiber>& fibers() const { return plan_.ops.empty() ? program_.fibers : plan_.fibers; }
 
-  Treatment treatment(uint32_t task) const { return treatments_.empty() ? Treatment::keep : treatments_[task]; }
-  bool is_called_now(uint32_t task) const {
-    return treatment(task) == Treatment::inline_at_spawn || treatment(task) == Treatment::inline_at_wait;
-  }
-
-  // The threads that never start: the thread that started one, or the one that waits for it, calls its task.
-  std::vector<bool> spared_threads() const {
-    std::vector<bool> spared(trace_.threads.size(), false);
-    for (uint32_t task = 0; task < treatments_.size(); ++task) {
-      const model::TaskRow& row = trace_.tasks[task];
-      if (is_called_now(task) && row.kind == model::TaskKind::thread && row.start.valid())
-        spared[trace_.thread_of(row.start).index()] = true;
-    }
-    return spared;
-  }
-
-  // Tasks lie inside their thread's run, and tasks that are now called lie inside their callers: one level for each.
+  // Threads' runs are tasks inside the thread's own: one level for each.
   void append(uint32_t fiber, int depth) {
-    too_deep_ |= depth > kDepthMax;
-    if (too_deep_) return;
+    constexpr int kDepthMax = 8;
+    if (depth > kDepthMax) return;
     for (uint32_t i = fibers()[fiber].begin; i < fibers()[fiber].end; ++i) append(ops()[i], depth);
-  }
-
-  // Appends the task's operations to the thread that is being planned. It no longer hands the task out: the time for
-  // that is taken off its next computation, as in the simulation.
-  void call(uint32_t task, int depth) {
-    const model::TaskRow& row = trace_.tasks[task];
-    if (!row.start.valid() || called_[task]) return;
-    called_[task] = true;
-    const uint32_t caller = std::exchange(recorded_on_, trace_.thread_of(row.start).value);
-    append(task, depth + 1);
-    recorded_on_ = caller;
-    credit_ns_ = program_.costs->spawn_ns[task] + program_.costs->start_ns[task];
-  }
-
-  void burn(int64_t ns) {
-    const int64_t spared_ns = std::min(ns, credit_ns_);
-    credit_ns_ -= spared_ns;
-    if (ns > spared_ns) add(ActionCode::burn, static_cast<uint64_t>(ns - spared_ns));
   }
 
   void append(const Op& op, int depth) {
     const auto value = static_cast<uint32_t>(op.value);
-    if (op.code != OpCode::cpu && op.code != OpCode::token_fire) credit_ns_ = 0;
     switch (op.code) {
       case OpCode::cpu:
-        return burn(static_cast<int64_t>(op.value));
+        return add(ActionCode::burn, op.value);
       case OpCode::pause:
         return add(ActionCode::sleep, op.value);
       case OpCode::take:
@@ -156,12 +110,10 @@ class Planner {
       case OpCode::credit_fire:
         return add(ActionCode::credit_fire, value);
       case OpCode::spawn:
-        if (treatment(value) == Treatment::inline_at_spawn) return call(value, depth);
         return spawn(value);
       case OpCode::call:
         return append(value, depth + 1);
       case OpCode::wait:
-        if (treatment(value) == Treatment::inline_at_wait) call(value, depth);
         return add(ActionCode::join, value);
       case OpCode::complete:
         return add(ActionCode::finish, value);
@@ -177,7 +129,7 @@ class Planner {
 
   void spawn(uint32_t task) {
     const model::TaskRow& row = trace_.tasks[task];
-    if (row.kind != model::TaskKind::thread || !row.start.valid() || is_called_now(task)) return;
+    if (row.kind != model::TaskKind::thread || !row.start.valid()) return;
     const uint32_t thread = trace_.thread_of(row.start).value;
     if (started_[thread]) return;
     started_[thread] = true;
@@ -193,7 +145,7 @@ class Planner {
 
   void give(const Op& op) {
     const auto taken = taken_by_.find(op.value);
-    const bool by_other = program_.sync.sections[whatif::section_of(op.value)].thread.value != recorded_on_;
+    const bool by_other = program_.sync.sections[whatif::section_of(op.value)].thread.value != thread_;
     if (by_other) schedule_.locks[whatif::lock_of(op.value)].given_by_others = true;
     if (!by_other && taken == taken_by_.end()) return;
     if (!by_other) taken_by_.erase(taken);
@@ -219,20 +171,13 @@ class Planner {
     size_t action;
   };
 
-  static constexpr int kDepthMax = 1000;
-
   const SimProgram& program_;
   const model::Trace& trace_;
-  const std::span<const Treatment> treatments_;
   const SectionPlan plan_;
   Schedule schedule_;
   std::vector<Action>* out_ = nullptr;
   uint32_t thread_ = 0;
-  uint32_t recorded_on_ = 0;  // the thread that in the recording did what is now planned
-  int64_t credit_ns_ = 0;     // of what the thread computes next
-  bool too_deep_ = false;
   std::vector<bool> started_;
-  std::vector<bool> called_;  // by task: in place of being started
   std::vector<SemaphoreTake> sem_takes_;
   std::unordered_map<uint64_t, uint32_t> taken_by_;  // by lock_value: the threads of open sections
 };
@@ -246,12 +191,10 @@ base::Result<Schedule> plan_schedule(const whatif::Simulator& simulator, const w
     return base::Error{std::to_string(program.trace->threads.size()) + " threads: a replay starts no more than " +
                        std::to_string(kReplayThreadsMax)};
   }
-  if ((!variant.edits.empty() && variant.edits.size() != program.sync.sections.size()) ||
-      (!variant.treatments.empty() && variant.treatments.size() != program.trace->tasks.size()))
-    return base::Error{"the changes are for another trace"};
-  if (!variant.pool_sizes.empty()) return base::Error{"pools of another size are not replayed, only simulated"};
-  if (std::ranges::find(variant.treatments, Treatment::combinator) != variant.treatments.end())
-    return base::Error{"tasks that become combinators are not replayed, only simulated"};
+  if (!variant.edits.empty() && variant.edits.size() != program.sync.sections.size())
+    return base::Error{"the edits are for another trace"};
+  if (!variant.treatments.empty() || !variant.pool_sizes.empty())
+    return base::Error{"changes of tasks and pools are not replayed, only simulated"};
   return Planner(program, variant).run();
 }
 

@@ -1,5 +1,5 @@
 // From a recorded native run to a schedule for real threads: the operations that the simulation executes
-// (whatif/sim_program.h), each thread's in one list, tasks and critical sections as a variant says. Pure.
+// (whatif/sim_program.h), each thread's in one list, critical sections as a variant says. Pure.
 #pragma once
 
 #include "replay/schedule.h"
@@ -8,8 +8,8 @@
 namespace contrafact::replay {
 
 // Errors: the trace is not of a native program, has more threads than a replay starts, or is longer than it may take;
-// one line that says which; the variant has what threads alone cannot show: pools of another size, stages in place of
-// waits. Its cores are not in the schedule: whoever replays it sets them.
+// the variant changes tasks or pools. One line that says which. The variant's cores are not in the schedule: whoever
+// replays it sets them.
 base::Result<Schedule> plan_schedule(const whatif::Simulator& simulator, const whatif::Variant& variant);
 
 inline constexpr size_t kReplayThreadsMax = 2'000;
