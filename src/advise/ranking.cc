@@ -59,7 +59,7 @@ bool gains_threads(const AdviceDocument& document, const whatif::Figures& after)
                                      gain(base.mean_occupied, after.mean_occupied) >= kTellableThreads);
 }
 
-// What gets worse for those who wait for the outermost tasks; empty if that may be noise.
+// The loss of those who wait for the outermost tasks; empty if it may be noise.
 std::string response_clause(const whatif::Figures& base, const whatif::Figures& after) {
   const double share = gain(base.mean_response_ns, after.mean_response_ns);
   if (share > -kTellableTime) return "";

@@ -1,6 +1,6 @@
 // The local variables and parameters of executors' types in the program's classes, with the lines on which they have a
-// value: an expression written on such a line may name its executor by them. Compiled in with -g, as build tools ask
-// for.
+// value: an expression written on such a line may name its executor by them. Class files hold them if they were compiled
+// with -g, as build tools ask for.
 //
 // Thread-safe.
 #pragma once

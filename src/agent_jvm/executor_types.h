@@ -6,17 +6,17 @@
 
 namespace contrafact::agent_jvm {
 
-inline constexpr std::string_view kExecutorPackage = "java/util/concurrent/";
+inline constexpr std::string_view kExecutorDescriptor = "Ljava/util/concurrent/";  // its beginning
+inline constexpr std::string_view kExecutorPackage = kExecutorDescriptor.substr(1);
 inline constexpr std::array<std::string_view, 7> kExecutorTypes = {
     "Executor",     "ExecutorService",    "ScheduledExecutorService",   "AbstractExecutorService",
     "ForkJoinPool", "ThreadPoolExecutor", "ScheduledThreadPoolExecutor"};
 
 // "ExecutorService" of "Ljava/util/concurrent/ExecutorService;"; empty if the type is no executor's.
 constexpr std::string_view executor_type_of(std::string_view descriptor) {
-  if (!descriptor.starts_with('L') || !descriptor.ends_with(';')) return {};
-  descriptor = descriptor.substr(1, descriptor.size() - 2);
-  if (!descriptor.starts_with(kExecutorPackage)) return {};
-  descriptor.remove_prefix(kExecutorPackage.size());
+  if (!descriptor.starts_with(kExecutorDescriptor) || !descriptor.ends_with(';')) return {};
+  descriptor.remove_prefix(kExecutorDescriptor.size());
+  descriptor.remove_suffix(1);
   for (const std::string_view type : kExecutorTypes) {
     if (type == descriptor) return type;
   }

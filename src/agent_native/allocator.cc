@@ -81,7 +81,7 @@ void* stand_in_calloc(size_t count, size_t bytes) {
   return memory;
 }
 
-// What realloc did. A block that grew or shrank in its place goes on as it was; of a block that moved, the content
+// Reports a realloc. A block that grew or shrank in its place goes on as it was; of a block that moved, the content
 // counts as read, and as written to the new place.
 class Reallocation {
  public:

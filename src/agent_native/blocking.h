@@ -22,7 +22,7 @@ inline auto block(BlockReason reason, uint64_t site, Library library) {
   if (!is_own(client)) return result;
   const int error = errno;
   const int64_t end_ns = g_clock.now_ns();
-  // What calls other than sleeps do to memory is noted after the calls, and belongs to them.
+  // The memory that calls other than sleeps read and write is noted after the calls, and belongs to them.
   if (reason == BlockReason::sleep && sets_are_on()) sets_before_block(client, end_ns);
   append(client, EventKind::block_end, end_ns, static_cast<uint32_t>(reason));
   errno = error;

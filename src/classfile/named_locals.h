@@ -17,8 +17,9 @@ struct NamedLocal {
   uint16_t last_line = 0;
 };
 
-// Those whose descriptor is `wanted`, in the table's order; without those that are in scope on no known line. From the
-// first to the last line of their scope: a loop's header within it may come from before. Empty for what is malformed.
+// The variables whose descriptor is `wanted`, in the table's order, without those that are in scope on no known line. Their
+// lines go from the first to the last line of the scope, though the code between may have others. Empty if the method is
+// malformed.
 std::vector<NamedLocal> named_locals(const ClassFile& file, const Member& method, bool (*wanted)(std::string_view));
 
 }  // namespace contrafact::classfile

@@ -297,8 +297,7 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
     if (runs.missed != 0) {
       table.add_note(
           fmt::format("{}: of the unchanged run's error, {} is waiting for locks that the simulation lacks; the gain "
-                      "has the part of "
-                      "that waiting that the change removes",
+                      "has the part of that waiting that the change removes",
                       runs.method, table::percent_text(-runs.missed)));
     }
   }

@@ -21,7 +21,7 @@ struct ReplayEdits {
 base::Result<whatif::Variant> variant_of_rules(const std::vector<std::string>& texts, const model::Trace& trace,
                                                const whatif::Simulator& simulator);
 
-// What the specs say, then --edit. Errors name the option or the file.
+// The changes of the specs, then those of --edit. Errors name the option or the file.
 base::Result<whatif::Variant> variant_for(const ReplayEdits& edits, const Recordings& recordings,
                                           const whatif::Simulator& simulator);
 

@@ -61,7 +61,7 @@ std::string empty_reason(const Recordings& recordings, const analysis::UlcProfil
   return profile.pairs.all() == 0 ? "no lock was held by one thread after another" : "";
 }
 
-// What is not counted of a run that is only partly in the file. The notes on the trace say how much that is.
+// Says that a part of the run is not counted, if the file has only some of it. The notes on the trace say how much.
 std::string missing_text(const model::Loss& loss) {
   if (loss.cut_off) return "the file ends early: the sections after its end are not counted, nobody knows how many\n";
   if (loss.blocks_damaged == 0 && loss.events_dropped == 0) return "";

@@ -1,6 +1,6 @@
 // SharedArea: memory through which the threads of one process hand their calls to another process, which drains them.
-// What a thread has committed is out of its process' hands: it is drained even if that process is killed the moment
-// after. And the process needs no thread, no descriptor and no system call for it.
+// Calls that a thread has committed are out of its process' hands: they are drained even if that process is killed the
+// moment after. And the process needs no thread, no descriptor and no system call for them.
 //
 //   process that drains                        process with the producers
 //   SharedArea::create(bytes) ── memfd ──────> SharedArea::open(memfd)
@@ -46,7 +46,7 @@ struct SharedHeader {
   std::atomic<uint32_t> streams{0};
   DrainState drain;
   PoolState pool;
-  // What else the two processes have to say to each other.
+  // Further messages between the two processes.
   alignas(64) uint8_t owner[kSharedOwnerBytes] = {};
 };
 

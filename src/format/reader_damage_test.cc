@@ -125,7 +125,7 @@ TEST(ReaderDamage, FlippedBitsCostOneBlockAndAreCounted) {
   }
 }
 
-// What read_in_passes shows in addition to read.
+// The results of read_in_passes beyond those of read.
 struct Outlined : Collected {
   size_t outlined = 0, holes = 0;
   void on_hole() override { ++holes; }

@@ -7,9 +7,9 @@
 #include <span>
 #include <sstream>
 
-#include "analysis/text_trace_for_test.h"
 #include "improve/kinds/kinds.h"
 #include "improve/lock_notes.h"
+#include "improve/lock_scene_for_test.h"
 #include "improve/unseen_writes.h"
 #include "model/random_trace_for_test.h"
 
@@ -22,82 +22,8 @@ using analysis::SectionFacts;
 using model::Trace;
 using testing::ElementsAre;
 
-// Sections of one lock that take turns: "THREAD SITE SETS...", a set for each segment of 1 us; between two segments
-// another lock is acquired and released at once. "SET,SET": parts of one segment, each of 1 us; "SET@NS": a part that
-// takes so long; "sleep": one that blocks; "SET!": one that blocks and touches the set. Behind a part "<SITE": it ends
-// before a call there; ">SITE": after it.
-struct Scene {
-  explicit Scene(const std::vector<std::string>& sections, std::string_view extra = "")
-      : trace(parsed(text(sections, extra))), facts(trace), found(lock_candidates(facts)) {}
-
-  static std::string text(const std::vector<std::string>& sections, std::string_view extra) {
-    std::string out =
-        "method m .work w.cc:1\ncontext a - m:10\ncontext b - m:20\ncontext c - m:30\nlock l mutex\nlock k mutex\nlock "
-        "v condition\n"
-        "access_set none complete\naccess_set r0 complete 0+8:r\naccess_set w0 complete 0+8:rwc\n"
-        "access_set r8 complete 8+8:r\naccess_set w8 complete 8+8:rwc\naccess_set m4 complete 4+8:rwcm\n"
-        "access_set o0 complete 0+8:rwcmo\naccess_set o64 complete 64+8:rwmo\n"
-        "access_set w64 complete 64+8:rwc\naccess_set m0 complete 0+8:rwcm\naccess_set r64 complete 64+8:r\n"
-        "access_set m64 complete 64+8:rwcm\naccess_set m68 complete 68+8:rwcm\naccess_set m128 complete 128+8:rwcm\n"
-        "access_set w128 complete 128+8:rwc\naccess_set w192 complete 192+8:rwc\n"
-        "access_set part overflow 0+8:rwc\n"
-        "access_set file complete 9223372036854775808+1:rwc\n"
-        "access_set durable complete 9943947977234055168+1:r\n"
-        "thread x\nthread y\n0 x thread_begin\n0 y thread_begin\n"
-        "1 x lock_request l a\n2 x lock_acquired l\n3 x accesses none\n3 x lock_release l\n";
-    int64_t now_ns = 1000;
-    for (const std::string& section : sections) {
-      std::istringstream words(section);
-      std::string thread, site, set;
-      words >> thread >> site;
-      const auto add = [&](int64_t time_ns, const std::string& what) {
-        out += std::to_string(time_ns) + " " + thread + " " + what + "\n";
-      };
-      add(now_ns, "lock_acquire l " + site);
-      for (bool first = true; words >> set; first = false) {
-        if (!first) add(now_ns, "lock_acquire k a");
-        if (!first) add(now_ns, "lock_release k a");
-        std::istringstream parts(set);
-        for (std::string part; std::getline(parts, part, ',');) {
-          const bool blocks = part == "sleep" || part.ends_with('!');
-          if (blocks) add(now_ns + 100, "block_begin sleep a");
-          if (blocks) add(now_ns + 900, "block_end sleep");
-          if (part == "sleep") part = "none";
-          if (part.ends_with('!')) part.pop_back();
-          const size_t cut = part.find_first_of("<>");
-          const std::string call = cut == std::string::npos ? "" : part.substr(cut);
-          part.resize(std::min(cut, part.size()));
-          const size_t at = part.find('@');
-          now_ns += at == std::string::npos ? 1000 : std::stoi(part.substr(at + 1));
-          part.resize(std::min(at, part.size()));
-          if (part != "-") add(now_ns, "accesses " + part);
-          if (!call.empty())
-            add(now_ns, "accesses_cut " + std::string(call[0] == '<' ? "all " : "any ") + call.substr(1));
-        }
-      }
-      add(now_ns, "lock_release l");
-      now_ns += 1000;
-    }
-    return out + std::string(extra);
-  }
-
-  // That changes site b first of all.
-  const Candidate* get(const Kind* optimisation) const {
-    for (const Candidate& candidate : found.candidates) {
-      if (candidate.improvement.optimisation == optimisation &&
-          facts.sites.sites()[candidate.sites[0]].label == "work (w.cc:20)")
-        return &candidate;
-    }
-    return nullptr;
-  }
-
-  Trace trace;
-  SectionFacts facts;
-  Candidates found;
-};
-
 TEST(LockCandidates, SectionsThatConflictWithEachOtherOnTwoWordsGetNothing) {
-  const Scene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
+  const LockScene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
   EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   EXPECT_EQ(scene.get(kinds::reader_writer_lock), nullptr);
   EXPECT_EQ(scene.get(kinds::split_lock), nullptr);
@@ -106,7 +32,7 @@ TEST(LockCandidates, SectionsThatConflictWithEachOtherOnTwoWordsGetNothing) {
 }
 
 TEST(LockCandidates, WhatNoOtherThreadTouchesNeedsNoLock) {
-  const Scene scene({"x b w0", "y b w8", "x b w0", "y b w8"});
+  const LockScene scene({"x b w0", "y b w8", "x b w0", "y b w8"});
   const Candidate* drop = scene.get(kinds::drop_lock);
   ASSERT_NE(drop, nullptr);
   EXPECT_EQ(drop->improvement.sections.size(), 4u);
@@ -116,7 +42,7 @@ TEST(LockCandidates, WhatNoOtherThreadTouchesNeedsNoLock) {
 
 // x runs site a, and y site b: nothing says that only x will go on running a. Both may have locks of their own.
 TEST(LockCandidates, WhatOnlyOneThreadRanGetsALockOfItsOwnNotNone) {
-  const Scene scene({"x a w0", "y b w64", "y b w64", "y b w64"});
+  const LockScene scene({"x a w0", "y b w64", "y b w64", "y b w64"});
   EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   const Candidate* split = scene.get(kinds::split_lock);
   ASSERT_NE(split, nullptr);
@@ -124,12 +50,12 @@ TEST(LockCandidates, WhatOnlyOneThreadRanGetsALockOfItsOwnNotNone) {
   EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
     return refused.optimisation == kinds::drop_lock && refused.reason == "only one thread ran what writes under it";
   }));
-  const Scene reads({"x a w0", "y b r64", "x a w0", "y b r64"});
+  const LockScene reads({"x a w0", "y b r64", "x a w0", "y b r64"});
   EXPECT_NE(reads.get(kinds::drop_lock), nullptr);
 }
 
 TEST(LockCandidates, SitesThatOnlyReadBecomeReaders) {
-  const Scene scene({"x b r0", "y b r0", "x a w0 w64", "y b r0", "y a w64"});
+  const LockScene scene({"x b r0", "y b r0", "x a w0 w64", "y b r0", "y a w64"});
   const Candidate* readers = scene.get(kinds::reader_writer_lock);
   ASSERT_NE(readers, nullptr);
   EXPECT_EQ(readers->improvement.sections.size(), 3u);
@@ -140,20 +66,21 @@ TEST(LockCandidates, SitesThatOnlyReadBecomeReaders) {
 // 128 is x's own, 192 y's: locals in memory.
 TEST(LockCandidates, ReadersMayWriteWhatNoOtherThreadTouches) {
   const std::vector<std::string> own{"x b r0 w128", "y b r0 w192", "x a w0 w64", "y b r0 w192", "y a w64"};
-  const Scene scene(own);
+  const LockScene scene(own);
   const Candidate* readers = scene.get(kinds::reader_writer_lock);
   ASSERT_NE(readers, nullptr);
   EXPECT_EQ(readers->improvement.sections.size(), 3u);
   auto not_own = own;
   not_own.push_back("y b r0 w128");
-  EXPECT_EQ(Scene(not_own).get(kinds::reader_writer_lock), nullptr);
+  EXPECT_EQ(LockScene(not_own).get(kinds::reader_writer_lock), nullptr);
   // What touches nothing shared needs no lock at all.
-  EXPECT_EQ(Scene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(kinds::reader_writer_lock), nullptr);
+  EXPECT_EQ(LockScene({"x b w128", "y b w192", "x a w0", "y a w0"}).get(kinds::reader_writer_lock), nullptr);
 }
 
 // A look-up in a map: some meet what is written now and then, some do not; each fills a string of its own.
 TEST(LockCandidates, LookUpsThatMeetAWriteNowAndThenAreReaders) {
-  const Scene scene({"x b r0 w128", "y b r8 w192", "x a w0", "y b r0 w192", "x b r64 w128", "y a w64", "x b r8 w128"});
+  const LockScene scene(
+      {"x b r0 w128", "y b r8 w192", "x a w0", "y b r0 w192", "x b r64 w128", "y a w64", "x b r8 w128"});
   const Candidate* readers = scene.get(kinds::reader_writer_lock);
   ASSERT_NE(readers, nullptr);
   EXPECT_EQ(readers->improvement.sections.size(), 5u);
@@ -167,21 +94,21 @@ TEST(LockCandidates, LookUpsThatMeetAWriteNowAndThenAreReaders) {
 }
 
 TEST(LockCandidates, WhatIsTiedTogetherSaysSo) {
-  const Scene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
+  const LockScene scene({"x b w0 w64", "y b w64", "x b w64", "y b w0"});
   EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
     return refused.reason == "its sections tie together all that they change";
   }));
 }
 
 TEST(LockCandidates, WhatTiesThingsTogetherIsNamed) {
-  const Scene scene({"x b w0", "y b w0", "x b w64", "y b w64", "x a w0 w64"});
+  const LockScene scene({"x b w0", "y b w0", "x b w64", "y b w64", "x a w0 w64"});
   EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
     return refused.reason == "work (w.cc:10) ties together what would be 2 groups without it";
   }));
 }
 
 TEST(LockCandidates, SystemCallsAreNoAtomicOperations) {
-  const Scene scene({"x b file", "y b file"});
+  const LockScene scene({"x b file", "y b file"});
   EXPECT_EQ(scene.get(kinds::make_atomic), nullptr);
   EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& refused) {
@@ -191,106 +118,68 @@ TEST(LockCandidates, SystemCallsAreNoAtomicOperations) {
 
 TEST(LockCandidates, PlacesThatNoSectionTiesTogetherAreSplit) {
   const std::vector<std::string> apart{"x b w0", "y b w0", "x b w64", "y b w64"};
-  const Scene scene(apart);
+  const LockScene scene(apart);
   const Candidate* split = scene.get(kinds::split_lock);
   ASSERT_NE(split, nullptr);
   EXPECT_EQ(split->parts, 2u);
   EXPECT_THAT(split->improvement.part, ElementsAre(0, 0, 1, 1));
   auto tied = apart;
   tied.push_back("x b w0 w64");
-  EXPECT_EQ(Scene(tied).get(kinds::split_lock), nullptr);
+  EXPECT_EQ(LockScene(tied).get(kinds::split_lock), nullptr);
 }
 
 TEST(LockCandidates, UnknownSectionsForbidASplitAndAnAtomicAndSayWhy) {
-  const Scene scene({"x b w0", "y b w0", "x b w64", "y b w64", "y b -"});
+  const LockScene scene({"x b w0", "y b w0", "x b w64", "y b w64", "y b -"});
   EXPECT_EQ(scene.get(kinds::split_lock), nullptr);
   ASSERT_FALSE(scene.found.ineligible.empty());
   EXPECT_EQ(scene.found.ineligible[0].reason, "it has sections whose reads and writes are not known");
 }
 
 TEST(LockCandidates, OneContestedWordBecomesAnAtomic) {
-  const Scene scene({"x b m0", "y b m0", "x b r0"});
+  const LockScene scene({"x b m0", "y b m0", "x b r0"});
   ASSERT_NE(scene.get(kinds::make_atomic), nullptr);
   EXPECT_EQ(scene.get(kinds::make_atomic)->improvement.sections.size(),
-            4u);                                                            // with the first, which touches nothing
-  EXPECT_EQ(Scene({"x b m4", "y b m4"}).get(kinds::make_atomic), nullptr);  // over two words
+            4u);                                                                // with the first, which touches nothing
+  EXPECT_EQ(LockScene({"x b m4", "y b m4"}).get(kinds::make_atomic), nullptr);  // over two words
   EXPECT_FALSE(scene.get(kinds::make_atomic)->exchanges);
-  const Scene replaced({"x b w0", "y b w0"});
+  const LockScene replaced({"x b w0", "y b w0"});
   ASSERT_NE(replaced.get(kinds::make_atomic), nullptr);
   EXPECT_TRUE(replaced.get(kinds::make_atomic)->exchanges);
   std::string work = "w0";
   for (int i = 0; i < 200; ++i) work += ",none";
-  const Scene longer({"x b " + work, "y b " + work});
+  const LockScene longer({"x b " + work, "y b " + work});
   EXPECT_EQ(longer.get(kinds::make_atomic), nullptr);
   ASSERT_FALSE(longer.found.ineligible.empty());
   EXPECT_EQ(longer.found.ineligible[0].reason, "long sections need the value that they replace");
 }
 
 TEST(LockCandidates, SeveralContestedWordsBecomeAtomicsWhereTheyAreOnlyUpdated) {
-  const Scene several({"x b m0 m64", "y b m0", "y b m64 m128", "x b m128", "y b m128"}), one({"x b m0", "y b m0"});
+  const LockScene several({"x b m0 m64", "y b m0", "y b m64 m128", "x b m128", "y b m128"}), one({"x b m0", "y b m0"});
   ASSERT_NE(several.get(kinds::make_atomic), nullptr);
   EXPECT_TRUE(several.get(kinds::make_atomic)->of_words);
   EXPECT_FALSE(one.get(kinds::make_atomic)->of_words);
-  EXPECT_EQ(Scene({"x b m0 m64", "y b m0 m64", "x b r0"}).get(kinds::make_atomic), nullptr);
-  EXPECT_EQ(Scene({"x b m0 m64", "y b m0 w64"}).get(kinds::make_atomic), nullptr);
-  EXPECT_EQ(Scene({"x b m0 m68", "y b m0 m68"}).get(kinds::make_atomic), nullptr);  // over two words
+  EXPECT_EQ(LockScene({"x b m0 m64", "y b m0 m64", "x b r0"}).get(kinds::make_atomic), nullptr);
+  EXPECT_EQ(LockScene({"x b m0 m64", "y b m0 w64"}).get(kinds::make_atomic), nullptr);
+  EXPECT_EQ(LockScene({"x b m0 m68", "y b m0 m68"}).get(kinds::make_atomic), nullptr);  // over two words
 }
 
 TEST(LockCandidates, UpdatesThatCommuteNeedAnAtomicNotNothing) {
-  const Scene scene({"x b m0", "y b m0", "x b m0"});
+  const LockScene scene({"x b m0", "y b m0", "x b m0"});
   EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   EXPECT_NE(scene.get(kinds::make_atomic), nullptr);
 }
 
-TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeDoubleChecked) {
-  std::vector<std::string> sections{"x b w0"};
-  for (int i = 0; i < 40; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r0");
-  const Scene at_first(sections);
-  const Candidate* check = at_first.get(kinds::double_check);
-  ASSERT_NE(check, nullptr);
-  EXPECT_EQ(check->improvement.part[0], 0u);
-  EXPECT_EQ(check->improvement.look_ns[0], 1000);
-  EXPECT_THAT(std::span(check->improvement.part).subspan(1), testing::Each(1u));
-  std::vector<whatif::SectionEdit> edits = whatif::unedited(at_first.facts.sections);
-  kinds::double_check->edit(at_first.trace, at_first.facts.sections, check->improvement, edits);
-  EXPECT_EQ(std::ranges::count(edits, whatif::SectionEdit::Mode::none, &whatif::SectionEdit::mode), 40);
-  sections.push_back("x b w0");
-  EXPECT_EQ(Scene(sections).get(kinds::double_check), nullptr);
-  EXPECT_NE(Scene(sections).get(kinds::shared_look), nullptr);
-}
-
-// A memo table that two sections put something into at first: the next entry would race with who looks.
-TEST(LockCandidates, WhatSeveralSectionsMadeIsNotDoubleChecked) {
-  std::vector<std::string> sections{"x b w0", "y b w8"};
-  for (int i = 0; i < 80; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r8");
-  EXPECT_EQ(Scene(sections).get(kinds::double_check), nullptr);
-  EXPECT_NE(Scene(sections).get(kinds::shared_look), nullptr);
-}
-
-// Of the section that makes a large table, not all that it touched is recorded.
-TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeKnownInPart) {
-  std::vector<std::string> sections{"x b part"};
-  for (int i = 0; i < 40; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r0");
-  const Scene at_first(sections);
-  const Candidate* check = at_first.get(kinds::double_check);
-  ASSERT_NE(check, nullptr);
-  EXPECT_EQ(check->improvement.sections.size(), 40u);
-  EXPECT_EQ(check->unknown, 1u);
-  sections.push_back("x b part");
-  EXPECT_EQ(Scene(sections).get(kinds::double_check), nullptr);
-}
-
 // As a Bloom filter's words: some are set already.
 TEST(LockCandidates, BitsThatAreSetNeedAnAtomic) {
-  const Scene scene({"x b o0 o64", "y b o0", "x b o0 o64", "y b o64"});
+  const LockScene scene({"x b o0 o64", "y b o0", "x b o0 o64", "y b o64"});
   EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   ASSERT_NE(scene.get(kinds::make_atomic), nullptr);
   EXPECT_TRUE(scene.get(kinds::make_atomic)->of_words);
-  EXPECT_EQ(Scene({"x b o0 o64", "y b r0 o64", "x b o0 o64"}).get(kinds::make_atomic), nullptr);
+  EXPECT_EQ(LockScene({"x b o0 o64", "y b r0 o64", "x b o0 o64"}).get(kinds::make_atomic), nullptr);
 }
 
 TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
-  const Scene scene({"x b r8 w0 none", "y b w0 w64", "x b w0 w64"});
+  const LockScene scene({"x b r8 w0 none", "y b w0 w64", "x b w0 w64"});
   const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections.size(), 1u);
@@ -301,14 +190,14 @@ TEST(LockCandidates, HeadsAndTailsThatTouchNothingSharedMoveOut) {
 // Neighbours meet at w0, rarely: the code of the other sections changes, too, and keeps its writes. A section that
 // writes nothing at all does something else.
 TEST(LockCandidates, SectionsThatTouchOnlyTheirOwnAreShortenedWithTheOthersOfTheirSite) {
-  const Scene scene(
+  const LockScene scene(
       {"x b none,w0,none", "y b none,w0,none", "x b none,w8,none", "y b none,w192,none", "x b none,none"});
   const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections, ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(1000, 1000, 1000, 1000));
   EXPECT_THAT(shorter->improvement.tail_ns, ElementsAre(1000, 1000, 1000, 1000));
-  EXPECT_EQ(Scene({"x b none,w8", "y b none,w192"}).get(kinds::shorten_section), nullptr);
+  EXPECT_EQ(LockScene({"x b none,w8", "y b none,w192"}).get(kinds::shorten_section), nullptr);
 }
 
 // Many sections whose beginning is a few instructions hide none whose beginning takes long.
@@ -316,7 +205,7 @@ TEST(LockCandidates, SectionsMoveOutWhatIsWorthIt) {
   std::vector<std::string> sections(12, "x b none@20,w0");
   for (std::string& section : std::span(sections).subspan(6)) section[0] = 'y';
   sections.push_back("x b none,w0");
-  const Scene scene(sections);
+  const LockScene scene(sections);
   const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections, ElementsAre(sections.size()));  // the first one is the scene's
@@ -324,7 +213,7 @@ TEST(LockCandidates, SectionsMoveOutWhatIsWorthIt) {
 }
 
 TEST(LockCandidates, PartsOfASegmentMoveOutByThemselves) {
-  const Scene scene({"x b r8,none,w0,w64,none", "y b w0", "x b none,none"});
+  const LockScene scene({"x b r8,none,w0,w64,none", "y b w0", "x b none,none"});
   const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.sections, ElementsAre(1));
@@ -339,12 +228,12 @@ TEST(LockCandidates, WhatIsReadMayBeWrittenByWhoWritesElsewhereEachTime) {
   const auto with = [&](const std::vector<std::string>& others) {
     std::vector<std::string> sections = looks;
     sections.insert(sections.end(), others.begin(), others.end());
-    return Scene(sections);
+    return LockScene(sections);
   };
   const Candidate* shorten = with({}).get(kinds::shorten_section);
   EXPECT_NE(shorten, nullptr);
   for (const std::vector<std::string>& others : {std::vector<std::string>{"y a w128"}, {"y c -", "y c -"}}) {
-    const Scene scene = with(others);
+    const LockScene scene = with(others);
     shorten = scene.get(kinds::shorten_section);
     ASSERT_NE(shorten, nullptr);
     EXPECT_THAT(shorten->improvement.sections, ElementsAre(5));  // which looks up nothing
@@ -356,10 +245,10 @@ TEST(LockCandidates, WhatIsReadMayBeWrittenByWhoWritesElsewhereEachTime) {
 // Nor is the word that they count in made atomic then.
 TEST(LockCandidates, WhoReadsWhatMayBeWrittenNeedsMoreThanAnAtomicWord) {
   const std::vector<std::string> looks{"x b r8,m0", "y b r64,m0", "x b r64,m0", "y b r8,m0", "x b none,m0"};
-  EXPECT_NE(Scene(looks).get(kinds::make_atomic), nullptr);
+  EXPECT_NE(LockScene(looks).get(kinds::make_atomic), nullptr);
   std::vector<std::string> sections = looks;
   sections.push_back("y a w128");
-  const Scene scene(sections);
+  const LockScene scene(sections);
   EXPECT_EQ(scene.get(kinds::make_atomic), nullptr);
   EXPECT_TRUE(std::ranges::any_of(scene.found.ineligible, [](const Ineligible& each) {
     return each.optimisation == kinds::make_atomic && each.reason == UnseenWrites::kReason;
@@ -368,7 +257,7 @@ TEST(LockCandidates, WhoReadsWhatMayBeWrittenNeedsMoreThanAnAtomicWord) {
 
 // The third section was not cut before the call behind the shared data: it moves out as much as the others.
 TEST(LockCandidates, WhereWhatMovesBeginsAndEndsIsSaid) {
-  const Scene scene({"x b none>a,w0<c,none", "y b none>a,w0<c,none", "x b none>a,w0@2000", "y b none>a,w0<c,none"});
+  const LockScene scene({"x b none>a,w0<c,none", "y b none>a,w0<c,none", "x b none>a,w0@2000", "y b none>a,w0<c,none"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(1000, 1000, 1000, 1000));
@@ -380,7 +269,7 @@ TEST(LockCandidates, WhereWhatMovesBeginsAndEndsIsSaid) {
 
 // A section that was cut there and moves less does something else, and so does one that is far shorter.
 TEST(LockCandidates, OnlySectionsThatWereNotCutMoveAsMuchAsTheOthers) {
-  const Scene scene({"x b w0<c,none", "y b w0<c,none", "x b w0<c,w0", "y b w0@800", "x b w0@2000"});
+  const LockScene scene({"x b w0<c,none", "y b w0<c,none", "x b w0<c,w0", "y b w0@800", "x b w0@2000"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_THAT(shorten->improvement.sections, ElementsAre(1, 2, 5));
@@ -389,8 +278,8 @@ TEST(LockCandidates, OnlySectionsThatWereNotCutMoveAsMuchAsTheOthers) {
 
 // y runs the code in one recording only; its sections get the sets of x's, and with them words that are x's alone.
 TEST(LockCandidates, WhatOneThreadAloneTouchesStaysItsOwnInAnothersSections) {
-  const Trace plain = parsed(Scene::text({"x b -,-", "y b -,-", "y a -", "x b -,-", "y b -,-"}, ""));
-  const Trace observed = parsed(Scene::text({"x b w0,w64", "y a w0", "x b w0,w64"}, ""));
+  const Trace plain = parsed(LockScene::text({"x b -,-", "y b -,-", "y a -", "x b -,-", "y b -,-"}, ""));
+  const Trace observed = parsed(LockScene::text({"x b w0,w64", "y a w0", "x b w0,w64"}, ""));
   const SectionFacts facts(plain, SectionFacts(observed));
   for (const Candidate& candidate : lock_candidates(facts).candidates) {
     if (candidate.improvement.optimisation != kinds::shorten_section) continue;
@@ -401,10 +290,10 @@ TEST(LockCandidates, WhatOneThreadAloneTouchesStaysItsOwnInAnothersSections) {
 }
 
 TEST(LockCandidates, SectionsAroundAWaitAtAConditionStay) {
-  const Scene scene({"x b w0", "y b w8", "x b w0"},
-                    "20000 x lock_acquire l a\n21000 x accesses none\n21000 x lock_release l\n21000 x sync_wait v\n"
-                    "25000 y sync_signal v\n25100 x sync_woken v\n25100 x lock_acquire l a\n26000 x accesses none\n"
-                    "26000 x lock_release l\n");
+  const LockScene scene({"x b w0", "y b w8", "x b w0"},
+                        "20000 x lock_acquire l a\n21000 x accesses none\n21000 x lock_release l\n21000 x sync_wait v\n"
+                        "25000 y sync_signal v\n25100 x sync_woken v\n25100 x lock_acquire l a\n26000 x accesses none\n"
+                        "26000 x lock_release l\n");
   for (const Candidate& candidate : scene.found.candidates) {
     for (const uint32_t s : candidate.improvement.sections) EXPECT_LT(scene.facts.sections[s].acquire_ns, 20'000);
   }
@@ -412,11 +301,11 @@ TEST(LockCandidates, SectionsAroundAWaitAtAConditionStay) {
 
 // After a wait the end of a section may move out, before one its beginning; the wait keeps its mutex.
 TEST(LockCandidates, SectionsAroundAWaitAreShortenedOnItsOtherSide) {
-  const Scene scene({"x b w0", "y b w0"},
-                    "20000 x lock_acquire l b\n20500 x accesses none\n20800 x accesses w0\n21000 x accesses none\n"
-                    "21000 x lock_release l\n21000 x sync_wait v\n25000 y sync_signal v\n25100 x sync_woken v\n"
-                    "25100 x lock_acquire l b\n25500 x accesses none\n25800 x accesses w0\n26100 x accesses none\n"
-                    "26100 x lock_release l\n");
+  const LockScene scene({"x b w0", "y b w0"},
+                        "20000 x lock_acquire l b\n20500 x accesses none\n20800 x accesses w0\n21000 x accesses none\n"
+                        "21000 x lock_release l\n21000 x sync_wait v\n25000 y sync_signal v\n25100 x sync_woken v\n"
+                        "25100 x lock_acquire l b\n25500 x accesses none\n25800 x accesses w0\n26100 x accesses none\n"
+                        "26100 x lock_release l\n");
   const Candidate* shorter = scene.get(kinds::shorten_section);
   ASSERT_NE(shorter, nullptr);
   EXPECT_THAT(shorter->improvement.head_ns, ElementsAre(500, 0));
@@ -435,7 +324,7 @@ TEST(LockCandidates, DamagedTracesAreSurvived) {
 // x and y wait for something else between what others change: the lock can be released meanwhile. What they compute
 // there may depend on what they read before.
 TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
-  const Scene scene({"x b w0,sleep,w0", "y b w0,sleep,w0", "x b w0", "y b w0,none,w0"});
+  const LockScene scene({"x b w0,sleep,w0", "y b w0,sleep,w0", "x b w0", "y b w0,none,w0"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->in_middle, 2u);
@@ -443,14 +332,14 @@ TEST(LockCandidates, WaitingInTheMiddleOfASectionMovesOut) {
   EXPECT_THAT(shorten->improvement.tail_ns, ElementsAre(0, 0));
   EXPECT_EQ(scene.trace.frame_label(shorten->blocks_at), "work (w.cc:10)");
   // Sections that only read may share the lock instead.
-  const Scene readers({"x b r0,sleep,r0", "y b r0,sleep,r0", "x a w0", "y a w0"});
+  const LockScene readers({"x b r0,sleep,r0", "y b r0,sleep,r0", "x a w0", "y a w0"});
   EXPECT_NE(readers.get(kinds::reader_writer_lock), nullptr);
   EXPECT_EQ(readers.get(kinds::shorten_section), nullptr);
 }
 
 // x and y block inside of the part that touches shared data. They only compute in the middle, so nothing moves out.
 TEST(LockCandidates, ABlockInWhatStaysIsNoReasonToMoveTheMiddle) {
-  const Scene scene({"x b w0,none,w0!,none", "y b w0,none,w0!,none", "x b w0", "y b w0"});
+  const LockScene scene({"x b w0,none,w0!,none", "y b w0,none,w0!,none", "x b w0", "y b w0"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->in_middle, 0u);
@@ -460,7 +349,7 @@ TEST(LockCandidates, ABlockInWhatStaysIsNoReasonToMoveTheMiddle) {
 
 // What blocks at the end moves out there, and says nothing of what is computed in the middle.
 TEST(LockCandidates, ABlockAtTheEndIsNotInTheMiddle) {
-  const Scene scene({"x b w0,none,w0,sleep", "y b w0,none,w0,sleep", "x b w0", "y b w0"});
+  const LockScene scene({"x b w0,none,w0,sleep", "y b w0,none,w0,sleep", "x b w0", "y b w0"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->in_middle, 0u);
@@ -472,7 +361,7 @@ TEST(LockCandidates, ABlockAtTheEndIsNotInTheMiddle) {
 // A section that sleeps before it changes anything: no cut shows where the sleep ends. Behind the change hardly
 // anything moves, but the call that ends there is known.
 TEST(LockCandidates, WhatBlocksInFrontIsSaid) {
-  const Scene scene({"x b sleep,w0<c,none@40", "y b sleep,w0<c,none@40", "x b w0", "y b w0"});
+  const LockScene scene({"x b sleep,w0<c,none@40", "y b sleep,w0<c,none@40", "x b w0", "y b w0"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_THAT(shorten->improvement.head_ns, ElementsAre(1000, 1000));
@@ -484,7 +373,7 @@ TEST(LockCandidates, WhatBlocksInFrontIsSaid) {
 // What makes a file durable may follow the section: what it has to make durable is written by then. In front of it
 // another thread may not have written yet what the section goes on to call durable.
 TEST(LockCandidates, WhatMakesDurableMovesBehindASectionAndNotInFrontOfIt) {
-  const Scene scene({"x b w0 file,durable", "y b w0 file,durable", "x b w0 file,durable", "y b durable,w0"});
+  const LockScene scene({"x b w0 file,durable", "y b w0 file,durable", "x b w0 file,durable", "y b durable,w0"});
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_THAT(shorten->improvement.sections, ElementsAre(1, 2, 3));
@@ -495,33 +384,33 @@ TEST(LockCandidates, WhatMakesDurableMovesBehindASectionAndNotInFrontOfIt) {
       lock_notes(scene.trace, *shorten),
       ElementsAre("3 sections end by making durable what was written: after the change, others may see it before "
                   "it is"));
-  EXPECT_EQ(Scene({"x b durable,w0", "y b durable,w0", "x b durable,w0"}).get(kinds::shorten_section), nullptr);
+  EXPECT_EQ(LockScene({"x b durable,w0", "y b durable,w0", "x b durable,w0"}).get(kinds::shorten_section), nullptr);
 }
 
 // Most find what they look for; two insert, and look first for as long as the others do.
 TEST(LockCandidates, MostlyLookersLookAsReaders) {
-  const Scene scene({"x b r0", "y b r0", "x b r0", "y b r0,w0", "x b r0", "y b r0", "x b w0", "y b r0"});
+  const LockScene scene({"x b r0", "y b r0", "x b r0", "y b r0,w0", "x b r0", "y b r0", "x b w0", "y b r0"});
   const Candidate* look = scene.get(kinds::shared_look);
   ASSERT_NE(look, nullptr);
   EXPECT_EQ(scene.get(kinds::reader_writer_lock), nullptr);
   EXPECT_THAT(look->improvement.part, ElementsAre(1, 1, 1, 0, 1, 1, 0, 1));
   EXPECT_THAT(look->improvement.look_ns, ElementsAre(0, 0, 0, 1000, 0, 0, 1000, 0));
   EXPECT_THAT(look->improvement.head_ns, ElementsAre(0, 0, 0, 0, 0, 0, 0, 0));
-  EXPECT_EQ(Scene({"x b w0", "y b r0", "x b w0", "y b w0"}).get(kinds::shared_look), nullptr);  // mostly writers
+  EXPECT_EQ(LockScene({"x b w0", "y b r0", "x b w0", "y b w0"}).get(kinds::shared_look), nullptr);  // mostly writers
 }
 
 // What is computed after the look in vain, and before the insertion, needs no lock: the look is made again.
 // The second section wrote what no other thread came to, this time.
 TEST(LockCandidates, DataDecideWhichSectionsOfASiteTouchWhatOthersDo) {
-  const Scene scene({"x b w0", "x b w8", "y b w0"});
+  const LockScene scene({"x b w0", "x b w8", "y b w0"});
   EXPECT_EQ(scene.get(kinds::drop_lock), nullptr);
   ASSERT_FALSE(scene.found.ineligible.empty());
   EXPECT_EQ(scene.found.ineligible[0].reason, "which sections write what others use depends on the data");
-  EXPECT_NE(Scene({"x b w0", "x b none", "y b w0"}).get(kinds::drop_lock), nullptr);
+  EXPECT_NE(LockScene({"x b w0", "x b none", "y b w0"}).get(kinds::drop_lock), nullptr);
 }
 
 TEST(LockCandidates, LookersComputeBetweenTheLooks) {
-  const Scene scene({"x b r0", "y b r0", "x b r0", "y b r0,none,none,w0", "x b r0", "y b r0"});
+  const LockScene scene({"x b r0", "y b r0", "x b r0", "y b r0,none,none,w0", "x b r0", "y b r0"});
   const Candidate* look = scene.get(kinds::shared_look);
   ASSERT_NE(look, nullptr);
   EXPECT_THAT(look->improvement.head_ns, ElementsAre(0, 0, 0, 2000, 0, 0));
@@ -535,7 +424,7 @@ TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
   for (int i = 0; i < 10; ++i)
     for (const char* section : {"x b r64,w128", "y b r64,w192", "y b r64,w128", "x b r64,w192"})
       sections.emplace_back(section);
-  const Scene scene(sections);
+  const LockScene scene(sections);
   const Candidate* split = scene.get(kinds::split_lock);
   ASSERT_NE(split, nullptr);
   EXPECT_EQ(split->parts, 2u);
@@ -544,19 +433,19 @@ TEST(LockCandidates, ASplitDividesTheDataThatHardlyASectionChanges) {
   EXPECT_EQ(split->improvement.part[0], split->improvement.part[1]);  // it inserts the key of the next one
   EXPECT_NE(split->improvement.part[1], split->improvement.part[2]);
   sections.insert(sections.end(), 5, "y b r64,w64,w192");
-  EXPECT_EQ(Scene(sections).get(kinds::split_lock), nullptr);  // too many insert
+  EXPECT_EQ(LockScene(sections).get(kinds::split_lock), nullptr);  // too many insert
 }
 
 // All others only read the data that the first section made at first use: such data keeps no work within the lock.
 TEST(LockCandidates, WhatIsMadeAtFirstUseMayBeReadOutside) {
   std::vector<std::string> sections{"x b w64,w0"};
   for (int i = 0; i < 40; ++i) sections.emplace_back(i % 2 == 0 ? "y b r64,w0" : "x b r64,w0");
-  const Scene scene(sections);
+  const LockScene scene(sections);
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->improvement.sections.size(), 40u);
   sections.emplace_back("x b w64,w0");
-  EXPECT_EQ(Scene(sections).get(kinds::shorten_section), nullptr);  // and later again
+  EXPECT_EQ(LockScene(sections).get(kinds::shorten_section), nullptr);  // and later again
 }
 
 // Threads take a block (8 bytes at 64) from a list (at 0), clear it under the lock, and give it back later.
@@ -571,7 +460,7 @@ std::vector<std::string> blocks_taken(int times) {
 }
 
 TEST(LockCandidates, WhatALaterSectionHandsOnMayBeTouchedBehindTheLock) {
-  const Scene scene(blocks_taken(40));
+  const LockScene scene(blocks_taken(40));
   const Candidate* shorten = scene.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->improvement.sections.size(), 40u);
@@ -581,18 +470,18 @@ TEST(LockCandidates, WhatALaterSectionHandsOnMayBeTouchedBehindTheLock) {
 }
 
 TEST(LockCandidates, WhatWasHandedOnAFewTimesMayBeChance) {
-  EXPECT_EQ(Scene(blocks_taken(10)).get(kinds::shorten_section), nullptr);
+  EXPECT_EQ(LockScene(blocks_taken(10)).get(kinds::shorten_section), nullptr);
 }
 
 // Once y comes to the block while x has not given it back: the list does not order them.
 TEST(LockCandidates, WhatAnotherThreadOnceTouchedBeforeIsNotHandedOn) {
   std::vector<std::string> sections = blocks_taken(40);
   sections.erase(sections.begin() + 41);  // x gives it back
-  EXPECT_EQ(Scene(sections).get(kinds::shorten_section), nullptr);
+  EXPECT_EQ(LockScene(sections).get(kinds::shorten_section), nullptr);
   // Nor where sections in between are not known: there it counts as not seen.
   sections = blocks_taken(40);
   sections[41] = "x a -";
-  const Scene unseen(sections);
+  const LockScene unseen(sections);
   const Candidate* shorten = unseen.get(kinds::shorten_section);
   ASSERT_NE(shorten, nullptr);
   EXPECT_EQ(shorten->unknown, 1u);
@@ -605,14 +494,14 @@ TEST(LockCandidates, WhatIsTouchedByBurstsOfOneThreadIsNotHandedOn) {
     const std::string thread = burst % 2 == 0 ? "x" : "y";
     for (int i = 0; i < 3; ++i) sections.push_back(thread + " b w0," + (burst % 3 == i ? "w64" : "w128") + "@3000");
   }
-  EXPECT_EQ(Scene(sections).get(kinds::shorten_section), nullptr);
+  EXPECT_EQ(LockScene(sections).get(kinds::shorten_section), nullptr);
 }
 
 // A counter to which all add orders nobody: no one uses its value.
 TEST(LockCandidates, WhatIsOnlyCountedHandsNothingOn) {
   std::vector<std::string> sections = blocks_taken(40);
   for (std::string& section : sections) section.replace(section.find("w0"), 2, "m0");
-  EXPECT_EQ(Scene(sections).get(kinds::shorten_section), nullptr);
+  EXPECT_EQ(LockScene(sections).get(kinds::shorten_section), nullptr);
 }
 
 // Calls of a library that locks for itself, under a lock of the caller's.

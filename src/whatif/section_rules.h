@@ -35,10 +35,9 @@ struct SectionRule {
 
 base::Result<SectionRule> parse_section_rule(std::string_view text);
 
-// Applies the rules in order, to the edits `before` (empty: none), which are parallel to `sections`. What a rule names, a
-// lock or a mode, replaces what was there; of parts that happen outside the longer one counts. `sections` are those of
-// `trace`. Errors: a rule fits no section; the error lists the locks or
-// sites that there are.
+// Applies the rules in order, on top of the edits `before` (empty: none), which are parallel to `sections`. A lock or a
+// mode that a rule names replaces the earlier one; of two parts of a hold that happen outside, the longer one counts.
+// `sections` are those of `trace`. Errors: a rule fits no section; the error lists the locks or sites that there are.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,
                                                 std::span<const SectionRule> rules,

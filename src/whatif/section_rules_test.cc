@@ -22,14 +22,15 @@ model::Trace queue() {
   return std::move(*trace);
 }
 
-base::Result<std::vector<SectionEdit>> edited(const model::Trace& trace, const std::vector<std::string>& texts) {
+base::Result<std::vector<SectionEdit>> edited(const model::Trace& trace, const std::vector<std::string>& texts,
+                                              const std::vector<SectionEdit>& before = {}) {
   std::vector<SectionRule> rules;
   for (const std::string& text : texts) {
     base::Result<SectionRule> rule = parse_section_rule(text);
     if (!rule) return rule.error();
     rules.push_back(*rule);
   }
-  return edits_of(trace, model::critical_sections(trace), rules);
+  return edits_of(trace, model::critical_sections(trace), rules, before);
 }
 
 std::string error_of(const std::vector<std::string>& texts) {
@@ -55,6 +56,19 @@ TEST(SectionRules, ASecondLockMayBeTaken) {
   EXPECT_EQ((*edits)[0].also, (*edits)[1].lock);
   EXPECT_EQ((*edits)[1].lock, 2u);
   EXPECT_EQ((*edits)[1].also, 3u);
+}
+
+// A rule's new lock is none of those that earlier edits made; what no rule names stays.
+TEST(SectionRules, ComeOnTopOfEarlierEdits) {
+  const model::Trace trace = queue();
+  const auto before = edited(trace, {"lock=queue,site=take,as=b,also=c", "lock=queue,site=put,head=80%"});
+  ASSERT_TRUE(before.ok());
+  const auto edits = edited(trace, {"lock=queue,site=put,as=d"}, *before);
+  ASSERT_TRUE(edits.ok());
+  EXPECT_EQ((*edits)[0].lock, 4u);
+  EXPECT_EQ((*edits)[0].head_outside_ns, 800);
+  EXPECT_EQ((*edits)[1], (*before)[1]);
+  EXPECT_FALSE(edited(trace, {"lock=queue,site=put,head=80%"}, *before).ok());  // it is so already
 }
 
 TEST(SectionRules, LocksWithoutANameHaveANumber) {

@@ -41,8 +41,9 @@ class DoubleCheck final : public SectionChange {
 
   void add_notes(const model::Trace&, const Candidate&, std::vector<std::string>& notes) const override {
     notes.emplace_back(
-        "the first look is a load (acquire) of an atomic that is stored (release) once all is made; who finds nothing "
-        "takes the lock and looks again. std::call_once does the same");
+        "the first look is a load (acquire) of an atomic that is stored (release) once all is made; a thread that "
+        "finds "
+        "nothing acquires the lock and looks again. std::call_once does the same");
   }
 
  private:
@@ -63,10 +64,11 @@ class DoubleCheck final : public SectionChange {
     search.add(std::move(made));
   }
 
-  // Everything that the looking sections read, and that is written at all, one section made at the beginning. Data made
-  // by several, as the first entries of a memo table, are never complete: who looks without the lock would race with
-  // the next entry. All later sections are known. The maker itself may be known in part: a section that fills a table has
-  // seldom a complete set.
+  // The looking sections read only data that sections at the beginning wrote, and one section of this site made them.
+  // (Which sections of other sites wrote some of them at the beginning is not looked at.) Data that several sections of
+  // the site made, as the first entries of a memo table, are never complete: a look without the lock would race with the
+  // next entry. All later sections are known. The maker may be known in part: the set of a section that fills a table is
+  // seldom complete.
   static bool is_made_at_first_use(const LockSearch& search, const std::vector<uint32_t>& of_site, const Looks& looks) {
     const auto set_of = [&](uint32_t s) { return search.facts().sets.of_section[s]; };
     std::set<uint32_t> made_by;  // by set: sections of a plain recording may have one maker's set in common
