@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "improve/kind.h"
 #include "model/text_trace.h"
 
 namespace contrafact::advise {

@@ -129,6 +129,7 @@ int stand_in_posix_memalign(void** memory, size_t alignment, size_t bytes) {
 
 void note_native_free(void* block) {
   if (!block || !g_translator || !g_allocator.usable_size) return;
+  const Inside inside;  // first: in a child that a handler forks here, the section goes on as its parent's
   if (is_in_observed_section()) return note_freed(block);
   g_translator->note_freed_outside(block, g_allocator.usable_size(block));
 }

@@ -195,14 +195,13 @@ void detach_sets() {
 }
 
 uint64_t sets_enter(uint64_t function) {
-  const SetsThread* thread = t_sets;
-  if (!thread || !thread->log) return function;
-  const Inside inside;
-  if (!thread->log->is_wanted()) {
-    thread->log->missed(SetGap::outside_window);
+  const OwnSets own;
+  if (!own || !own->log) return function;
+  if (!own->log->is_wanted()) {
+    own->log->missed(SetGap::outside_window);
     return function;
   }
-  thread->log->begin(g_clock.now_ns());
+  own->log->begin(g_clock.now_ns());
   const uint64_t code = g_state->translator->enter(function);
   t_thread.is_outside = t_thread.mode != Mode::in_cache;
   return code;
@@ -215,13 +214,13 @@ void sets_returned() {
 }
 
 void flush_sets() {
-  if (!t_sets || !t_sets->log) return;
-  const Inside inside;
-  g_state->translator->flush();
+  const OwnSets own;
+  if (own && own->log) g_state->translator->flush();
 }
 
 bool is_in_observed_section() {
-  return t_sets && t_sets->observing && t_sets->held.holds_any();
+  const OwnSets own;
+  return own && own->observing && own->held.holds_any();
 }
 
 void sets_interrupted() {

@@ -155,8 +155,10 @@ class SetsCall {
   void note(const long* call, long result) const;
   void note_kernel(const long* call, long result) const;
   bool notes_effects() const;
+  void emit_parts() const;
   void log_until_now(SetsThread& thread) const;
   void note_unobserved() const;
+  void note_range(const void* begin, size_t bytes, uint32_t flags) const;
   void note_read(const void* begin, size_t bytes) const;
   void note_written(const void* begin, size_t bytes) const;
   uint64_t stack_pointer() const { return reinterpret_cast<uint64_t>(slot_ + 1); }

@@ -86,45 +86,53 @@ void SetsCall::end() {
   t_thread.is_outside = t_thread.mode != Mode::in_cache;
 }
 
+namespace {
+
+bool is_watched(const OwnSets& own) {
+  return own && own->is_watched();
+}
+
+}  // namespace
+
+void SetsCall::emit_parts() const {
+  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
+}
+
 // An allocator's system calls are no more a part of the section than its accesses to its own data.
 bool SetsCall::notes_effects() const {
-  const SetsThread* thread = t_sets;
-  return thread && thread->is_watched() && from_ != From::foreign && from_ != From::gate;
+  return from_ != From::foreign && from_ != From::gate;
 }
 
 void SetsCall::note(const long* call, long result) const {
-  if (!notes_effects()) return g_state->translator->note_descriptors(call, result);
-  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
-  const Inside inside;
+  emit_parts();
+  const OwnSets own;
+  if (!notes_effects() || !is_watched(own)) return g_state->translator->note_descriptors(call, result);
   g_state->translator->note_system_call(call, result);
 }
 
 void SetsCall::note_kernel(const long* call, long result) const {
-  if (!notes_effects()) return;
-  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
-  const Inside inside;
-  g_state->translator->note_kernel_state(call, result);
+  emit_parts();
+  const OwnSets own;
+  if (notes_effects() && is_watched(own)) g_state->translator->note_kernel_state(call, result);
 }
 
 void SetsCall::note_unobserved() const {
-  const SetsThread* thread = t_sets;
-  if (thread && thread->is_watched() && from_ != From::foreign) g_state->translator->note_gap(Reason::called_natively);
+  const OwnSets own;
+  if (from_ != From::foreign && is_watched(own)) g_state->translator->note_gap(Reason::called_natively);
+}
+
+void SetsCall::note_range(const void* begin, size_t bytes, uint32_t flags) const {
+  emit_parts();
+  const OwnSets own;
+  if (from_ != From::foreign && is_watched(own)) g_state->translator->note(begin, bytes, flags);
 }
 
 void SetsCall::note_read(const void* begin, size_t bytes) const {
-  const SetsThread* thread = t_sets;
-  if (!thread || !thread->is_watched() || from_ == From::foreign) return;
-  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
-  const Inside inside;
-  g_state->translator->note(begin, bytes, translate::kAccessRead);
+  note_range(begin, bytes, translate::kAccessRead);
 }
 
 void SetsCall::note_written(const void* begin, size_t bytes) const {
-  const SetsThread* thread = t_sets;
-  if (!thread || !thread->is_watched() || from_ == From::foreign) return;
-  if (from_ == From::translated) emit_parts_of_log(stack_pointer());
-  const Inside inside;
-  g_state->translator->note(begin, bytes, translate::kAccessWrite | translate::kAccessChanged);
+  note_range(begin, bytes, translate::kAccessWrite | translate::kAccessChanged);
 }
 
 }  // namespace contrafact::agent_native

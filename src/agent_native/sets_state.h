@@ -57,6 +57,18 @@ struct SetsThread {
 };
 extern thread_local constinit SetsThread* t_sets __attribute__((tls_model("initial-exec")));
 
+// The thread's own, which it keeps as long as this lives: a child that a handler forks meanwhile goes on with its
+// parent's (end_sets_in_child). In a child that was forked before, there are none.
+class OwnSets {
+ public:
+  explicit operator bool() const { return thread_ != nullptr; }
+  SetsThread* operator->() const { return thread_; }
+
+ private:
+  const Inside inside_;  // first: no handler comes between it and what it protects
+  SetsThread* const thread_ = t_sets;
+};
+
 // The program reports its accesses itself (contrafact/accesses.h), too; and the current thread is reporting one.
 extern constinit std::atomic<bool> g_instrumented;
 extern thread_local constinit bool t_noting __attribute__((tls_model("initial-exec")));

@@ -23,12 +23,12 @@ int begin_instrumented(ptrdiff_t* wanted_at) {
 
 // The value after a write is not known: every write counts as one that changes it.
 void note_access(const volatile void* begin, size_t bytes, uint32_t flags) {
-  if (t_noting || !t_thread.thread || t_thread.mode != Mode::native) return;
+  if (t_noting || t_thread.mode != Mode::native) return;
   t_noting = true;
   const Inside inside;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if ((flags & translate::kAccessWrite) != 0) flags |= translate::kAccessChanged;
-  g_state->translator->note(const_cast<const void*>(begin), bytes, flags);
+  if (t_thread.thread) g_state->translator->note(const_cast<const void*>(begin), bytes, flags);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   t_noting = false;
 }

@@ -169,6 +169,7 @@ def declare_waits():
         case(f"waits.{family}", ["harm_waits", family], ways,
              judge_trace=lambda contrafact, trace, record, family=family: waits.complaints(contrafact, trace, record, family))
     case("waits.anywhere", ["harm_waits", "anywhere"], ways, sections=200_400, sections_max=200_400)
+    case("waits.in_calls", ["harm_waits", "in_calls"], ways, sections=90_000, sections_max=90_000)
 
 
 def declare_ends():

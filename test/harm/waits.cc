@@ -3,7 +3,8 @@
 //
 // usage: harm_waits FAMILY          the child goes on: out of the wait, three critical sections, its end
 //        harm_waits FAMILY at_once  it ends in the handler: the parent does the same in both
-//        harm_waits anywhere        the handler comes at any time
+//        harm_waits anywhere        the handler comes at any time, mostly between two locks
+//        harm_waits in_calls        the same, mostly while a recorder notes what a call read and wrote
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -114,7 +115,7 @@ int run_family(const char* family) {
 // --- At any time: between two events, too, and in the middle of one.
 
 constexpr int kForks = 150;
-constexpr long kSectionsOfParent = 200'000;
+constexpr long kSectionsOfParent = 200'000, kRoundsInCalls = 30'000;
 std::atomic<int> g_forks{0};
 pid_t g_children[kForks];
 
@@ -139,7 +140,18 @@ void short_waits() {
   pthread_mutex_unlock(&g_mutex);
 }
 
-int anywhere() {
+// A critical section with calls whose effects on memory a recorder notes.
+void short_transfers(int zeros, int sink) {
+  char bytes[64];
+  pthread_mutex_lock(&g_mutex);
+  const bool are_moved = read(zeros, bytes, sizeof bytes) == sizeof bytes && write(sink, bytes, sizeof bytes) == sizeof bytes;
+  pthread_mutex_unlock(&g_mutex);
+  if (!are_moved) _exit(6);
+}
+
+int anywhere(bool in_calls) {
+  const int zeros = open("/dev/zero", O_RDONLY), sink = open("/dev/null", O_WRONLY);
+  expect(zeros >= 0 && sink >= 0, "open");
   handle_signal(on_timer);
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -149,9 +161,13 @@ int anywhere() {
   expect(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0, "timer_create");
   const itimerspec every{{0, 330'000}, {0, 330'000}}, never{};
   expect(timer_settime(timer, 0, &every, nullptr) == 0, "timer_settime");
-  for (long done = 0; !g_is_child && done < kSectionsOfParent; done += 100) {
+  for (long done = 0; !g_is_child && !in_calls && done < kSectionsOfParent; done += 100) {
     sections(100);
     if (done % 1000 == 0) short_waits();
+  }
+  for (long done = 0; !g_is_child && in_calls && done < kRoundsInCalls; ++done) {
+    short_waits();
+    short_transfers(zeros, sink);
   }
   while (!g_is_child && g_forks < kForks) nap();
   if (g_is_child) {
@@ -174,7 +190,8 @@ int anywhere() {
 
 int main(int count, char** arguments) {
   setvbuf(stdout, nullptr, _IONBF, 0);
-  if (count == 2 && strcmp(arguments[1], "anywhere") == 0) return anywhere();
+  if (count == 2 && strcmp(arguments[1], "anywhere") == 0) return anywhere(false);
+  if (count == 2 && strcmp(arguments[1], "in_calls") == 0) return anywhere(true);
   g_at_once = count > 2;
   return count > 1 ? run_family(arguments[1]) : 2;
 }
