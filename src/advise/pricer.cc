@@ -27,9 +27,9 @@ double computing_threads(int64_t cpu_ns, int64_t duration_ns) {
 // Of a JVM's run: tasks that ran before their code was compiled, and the time for which other programs (in older traces
 // also the virtual machine's own threads) kept threads from their cores. Both take a fixed time by the clock, so the
 // computing that they spoil depends on how many threads compute meanwhile.
-double fleeting_share(const model::Trace& trace) {
-  const double foreign = analysis::foreign_share(trace).value_or(0);
-  return std::min(1.0, analysis::warm_up_share(trace) + foreign);
+double fleeting_share(const model::Facts& facts) {
+  const double foreign = analysis::foreign_share(facts).value_or(0);
+  return std::min(1.0, analysis::warm_up_share(facts.trace()) + foreign);
 }
 
 std::optional<analysis::ContendedPlace> most_contended(const model::Facts& facts) {
@@ -74,7 +74,7 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
   if (facts_.locks_ordered()) return;
   contended_ = most_contended(facts_);
   base_threads_ = computing_threads(baseline_->cpu_ns, baseline_->simulated_ns);
-  fleeting_ = fleeting_share(trace_);
+  fleeting_ = fleeting_share(facts_);
 }
 
 Pricer::~Pricer() = default;

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "model/facts.h"
-#include "model/foreign_cores.h"
-
 namespace contrafact::analysis {
 namespace {
 
@@ -60,11 +57,12 @@ CpuUse CpuTimes::of_thread(model::ThreadId thread) const {
   return use;
 }
 
-std::optional<double> foreign_share(const model::Trace& trace) {
+std::optional<double> foreign_share(const model::Facts& facts) {
+  const model::Trace& trace = facts.trace();
   const uint32_t cores = model::recorded_cores(trace);
   const int64_t run_ns = trace.end_ns() - trace.begin_ns();
   if (cores == 0 || run_ns <= 0 || !kernel_told(trace)) return std::nullopt;
-  const auto foreign_ns = static_cast<double>(model::ForeignCores(trace, cores).total_ns());
+  const auto foreign_ns = static_cast<double>(facts.foreign_cores().total_ns());
   return foreign_ns / (static_cast<double>(cores) * static_cast<double>(run_ns));
 }
 

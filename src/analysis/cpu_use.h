@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/facts.h"
 #include "model/trace.h"
 
 namespace contrafact::analysis {
@@ -41,6 +42,6 @@ class CpuTimes {
 // The share of the recorded run's core time (cores times duration) that other programs used while threads of this
 // program were preempted: a lower bound of their use. Empty if the kernel did not report switches, or if the trace does
 // not say how many cores there were. Cost: a sort of the switches.
-std::optional<double> foreign_share(const model::Trace& trace);
+std::optional<double> foreign_share(const model::Facts& facts);
 
 }  // namespace contrafact::analysis

@@ -32,6 +32,10 @@ bool Facts::locks_ordered() const {
   });
 }
 
+const ForeignCores& Facts::foreign_cores() const {
+  return foreign_cores_.get([this] { return ForeignCores(trace_, recorded_cores(trace_)); });
+}
+
 bool is_native(const Trace& trace) {
   return trace.fact("agent") == "native" || (!trace.locks.empty() && trace.pools.empty());
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/critical_sections.h"
+#include "model/foreign_cores.h"
 #include "model/hand_over_costs.h"
 #include "model/result_waits.h"
 #include "model/sync_wakes.h"
@@ -36,6 +37,8 @@ class Facts {
   // Whether the recorded locks ordered the run. Those of a native program did; those of any other only if a thread
   // waited for one.
   bool locks_ordered() const;
+  // ForeignCores of the recorded machine.
+  const ForeignCores& foreign_cores() const;
 
  private:
   // A value that is computed when it is first asked for.
@@ -60,6 +63,7 @@ class Facts {
   Once<std::vector<CriticalSection>> sections_;
   Once<std::vector<SyncWake>> wakes_;
   Once<bool> locks_ordered_;
+  Once<ForeignCores> foreign_cores_;
 };
 
 // Whether the trace is of a native program. A trace that does not say counts as native if it has locks and no pools.

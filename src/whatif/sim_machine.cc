@@ -18,7 +18,7 @@ namespace {
 // A core's slice where locks make it matter. Where no slice was measured, it is the one that Linux gives on two to
 // eight cores.
 int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
-  if (!program.sync.native) return 0;
+  if (!program.conventions.takes_turns_on_cores) return 0;
   if (options.slice_ns > 0) return options.slice_ns;
   constexpr int64_t kUsual = 3'000'000, kMost = 200'000'000;
   // Up to 26 minutes in slices of 3 ms. A run of weeks is not simulated slice by slice: that would take hours.
@@ -69,8 +69,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
   const uint32_t tasks = program.task_count();
   latencies_.pools.resize(trace_.pools.size());
   if (options.recorded_latencies) latencies_ = program.latencies;
-  native_ = program.sync.native;
-  if (native_ && options.recorded_latencies) {
+  if (program.conventions.latencies_of_all_threads && options.recorded_latencies) {
     latencies_.thread_ns = program.sync.thread_latency.median_ns();
     latencies_.wait_ns = program.sync.join_latency.median_ns();
   }
@@ -302,7 +301,8 @@ void SimMachine::act(uint32_t id, const Op& op) {
       const uint32_t token = first_of_group(value);
       fired_[token] = true;
       const uint32_t sleeper = std::exchange(token_waiter_[token], kNone);
-      const int64_t way_ns = native_ ? latency_ns(program_.sync.token_latency) : wake_latency_ns(token);
+      const int64_t way_ns = program_.conventions.latencies_of_all_threads ? latency_ns(program_.sync.token_latency)
+                                                                           : wake_latency_ns(token);
       if (sleeper != kNone) clock_.at(clock_.now_ns() + way_ns, TimedKind::resume, sleeper);
       break;
     }

@@ -268,7 +268,6 @@ class SimMachine {
   uint64_t permits_broken_ = 0;
   uint64_t random_;
   uint32_t next_way_ = kNone;  // in program.sync.mutex_ways_ns
-  bool native_ = false;
   uint64_t turns_broken_ = 0;
   // By loop of program.rounds:
   struct Loop {

@@ -78,7 +78,7 @@ bool any_made(const Trace& trace) {
 
 void add_own_values(SimProgram& program) {
   const Trace& trace = *program.trace;
-  if (program.sync.native || !any_made(trace)) return;
+  if (!program.conventions.pools_of_the_jdk || !any_made(trace)) return;
   std::vector<std::vector<Made>> by_pool(trace.pools.size());
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
     const model::ThreadUse& use = program.uses[i];

@@ -57,15 +57,15 @@ class Compiler {
     program_.token_group = std::move(tokens_.group);
     program_.token_groups = std::move(tokens_.groups);
     const uint32_t cores = model::recorded_cores(trace_);
+    program_.conventions = SimConventions::of(trace_);
     program_.sync = gather_sync_facts(facts_, cores, tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
     program_.rounds = find_rounds(trace_, facts_.uses(), program_.sync.sections, program_.sync.section_of_event);
     program_.notes = program_.rounds.notes;
-    native_ = program_.sync.native;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     std::vector<RunningChange> running;
-    if (!kernel_told_ && cores > 0) running = running_changes(trace_, facts_.uses(), native_);
-    if (!native_) {
+    if (!kernel_told_ && cores > 0) running = running_changes(trace_, facts_.uses(), assumed().all_threads_count);
+    if (!assumed().latencies_of_all_threads) {
       crowding_ = kernel_told_ ? Crowding(trace_, facts_.uses(), cores) : Crowding(running, cores);
       program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
@@ -74,7 +74,7 @@ class Compiler {
     program_.costs = &facts_.hand_over_costs();
     program_.periodic_due_ns = periodic_due_ns(trace_);
     if (!kernel_told_) assume_shares(running, cores);
-    if (native_ || kernel_told_) assume_foreign();
+    if (assumed().others_keep_their_cores || kernel_told_) assume_foreign();
     first_depends_ = find_ties(program_);
     program_.permits = find_permits(trace_, facts_.uses());
     program_.ops.reserve(trace_.event_count() * 2);
@@ -95,6 +95,7 @@ class Compiler {
     std::vector<Op> ops;
   };
 
+  const SimConventions& assumed() const { return program_.conventions; }
   bool is_simulated(uint32_t thread) const { return program_.is_simulated(thread); }
   bool is_simulated(EventIndex event) const { return is_simulated(trace_.thread_of(event).value); }
   const TaskRow& task(uint64_t id) const { return trace_.tasks[id]; }
@@ -111,16 +112,16 @@ class Compiler {
   void assume_foreign() {
     told_of_all_ = kernel_told_ && trace_.fact("cpu.switches.lost").empty();
     const uint32_t cores = model::recorded_cores(trace_);
-    foreign_ = model::ForeignCores(trace_, cores);
+    foreign_ = &facts_.foreign_cores();
     const double all_ns = static_cast<double>(cores) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
-    const auto foreign_ns = static_cast<double>(foreign_.total_ns());
+    const auto foreign_ns = static_cast<double>(foreign_->total_ns());
     if (foreign_ns < kShareTold * all_ns) return;
     program_.notes.push_back(fmt::format(
         "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
         "from the same threads at the same places of the program{}",
-        native_ || !trace_.vm_stints.empty() ? "other programs" : "other programs, and the JVM's own threads,",
+        assumed().others_keep_their_cores || !trace_.vm_stints.empty() ? "other programs" : "other programs, and the JVM's own threads,",
         100 * foreign_ns / all_ns,
-        native_ ? ", however it is changed" : ", but where a change leaves a core for them"));
+        assumed().others_keep_their_cores ? ", however it is changed" : ", but where a change leaves a core for them"));
   }
 
   void assume_vm_work() {
@@ -140,7 +141,7 @@ class Compiler {
   void compile_thread(uint32_t thread) {
     const model::ThreadUse& use = program_.uses[thread];
     worker_ = use.role == ThreadRole::worker;
-    own_cpu_ = native_ || use.role == ThreadRole::joined;
+    own_cpu_ = assumed().all_threads_count || use.role == ThreadRole::joined;
     drafts_.clear();
     drafts_.push_back({program_.thread_fiber(thread), {}});
     finished_ = {};
@@ -259,10 +260,10 @@ class Compiler {
   // Adds the part of a preemption that other programs caused. The simulation decides anew about the rest, in which the
   // program's own threads used the cores.
   void add_foreign(Draft& draft, int64_t begin_ns, int64_t end_ns) {
-    const int64_t lost_ns = foreign_.lost_ns(begin_ns, end_ns);
-    if (native_) return add(draft, OpCode::cpu, static_cast<uint64_t>(lost_ns));
+    const int64_t lost_ns = foreign_->lost_ns(begin_ns, end_ns);
+    if (assumed().others_keep_their_cores) return add(draft, OpCode::cpu, static_cast<uint64_t>(lost_ns));
     if (lost_ns == 0) return;
-    draft.ops.push_back({foreign_value(lost_ns, foreign_.cores(begin_ns, end_ns)), kNoEvent, OpCode::foreign});
+    draft.ops.push_back({foreign_value(lost_ns, foreign_->cores(begin_ns, end_ns)), kNoEvent, OpCode::foreign});
   }
 
   bool is_thread_run(uint32_t fiber) const {
@@ -464,7 +465,7 @@ class Compiler {
   }
 
   uint64_t wait_latency_ns(int64_t begin_ns, int64_t completed_ns, int64_t end_ns) const {
-    if (native_ || completed_ns <= begin_ns || completed_ns > end_ns) return kTypicalLatency;
+    if (assumed().latencies_of_all_threads || completed_ns <= begin_ns || completed_ns > end_ns) return kTypicalLatency;
     const int64_t crowded_ns = crowding_.ns(completed_ns, end_ns), typical_ns = program_.latencies.wait_ns;
     return static_cast<uint64_t>(own_latency_ns(end_ns - completed_ns, crowded_ns, typical_ns));
   }
@@ -477,14 +478,15 @@ class Compiler {
     // Between its tasks a worker sleeps in its pool's queue: that is left to the simulated pool.
     if (worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber))) return;
     emit(begin);
-    const bool managed = !native_ && model::is_managed_block(trace_, model::ContextId(trace_.b[begin]));
+    const bool managed =
+        assumed().pools_of_the_jdk && model::is_managed_block(trace_, model::ContextId(trace_.b[begin]));
     if (managed) add(current(), OpCode::leave_pool, 0);
     if (was_for_permits(begin, event)) {
       // The operation that takes the permits says when the thread may go on.
     } else if (token != kNoEvent) {
       add(current(), OpCode::token_wait, token);
-    } else if (native_ && kernel_told_ && off_core_->reached_ns() <= trace_.time_ns[begin]) {
-      native_block(begin, event);
+    } else if (assumed().blocks_may_compute && kernel_told_ && off_core_->reached_ns() <= trace_.time_ns[begin]) {
+      computing_block(begin, event);
     } else {
       add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
     }
@@ -496,7 +498,7 @@ class Compiler {
   // A call into the system that may block uses its core, too, and may be preempted. If the kernel did not report all
   // switches, the call is taken to have been off its core. (A call in which a signal's handler made another call is a
   // pause.)
-  void native_block(uint32_t begin, uint32_t end) {
+  void computing_block(uint32_t begin, uint32_t end) {
     const int64_t begin_ns = trace_.time_ns[begin], end_ns = trace_.time_ns[end];
     const OpCode kept = told_of_all_ ? OpCode::cpu : OpCode::pause;
     int64_t longer_ns = program_.sync.longer_than_usual_ns(trace_.b[begin], end_ns - begin_ns);
@@ -510,7 +512,7 @@ class Compiler {
           longer_ns -= to_ns - from_ns - ns;
           add(draft, OpCode::pause, static_cast<uint64_t>(ns));
         },
-        [](size_t) {}  // a native program has no virtual machine
+        [](size_t) {}  // such a program has no virtual machine
     );
   }
 
@@ -554,13 +556,13 @@ class Compiler {
   CoreShare::Place share_place_ = 0;
   Crowding crowding_;
   Crowding full_;
-  model::ForeignCores foreign_;  // of native traces
+  const model::ForeignCores none_;
+  const model::ForeignCores* foreign_ = &none_;
   OffCore* off_core_ = nullptr;  // of the thread that is compiled
   std::vector<ProgramStint> stints_;
   std::map<std::array<uint32_t, 3>, uint32_t> takings_;  // by thread, task and place
   bool told_of_all_ = false;                             // the kernel lost no switches
   bool kernel_told_ = false;
-  bool native_ = false;
   bool worker_ = false;
   bool own_cpu_ = false;              // the thread's own code is CPU, even where the kernel did not report
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run

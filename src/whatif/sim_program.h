@@ -25,6 +25,7 @@
 #include "base/column.h"
 #include "model/facts.h"
 #include "model/trace.h"
+#include "whatif/sim_conventions.h"
 #include "whatif/sim_latency.h"
 #include "whatif/sim_rounds.h"
 #include "whatif/sim_sync.h"
@@ -165,7 +166,8 @@ struct SimProgram {
   const model::HandOverCosts* costs = nullptr;  // of processor time
   std::vector<int64_t> periodic_due_ns;         // by task; empty without any (sim_periods.h)
   VmWork vm_work;                               // none where the kernel did not report, and of native traces
-  SyncFacts sync;                               // empty but for native traces
+  SimConventions conventions;
+  SyncFacts sync;  // empty but for native traces and those with locks
   Rounds rounds;
   int64_t begin_ns = 0;  // the recorded run's beginning ...
   int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
@@ -174,7 +176,9 @@ struct SimProgram {
 
   uint32_t task_count() const { return static_cast<uint32_t>(dynamic.size()); }
   uint32_t thread_fiber(uint32_t thread) const { return task_count() + thread; }
-  bool is_simulated(uint32_t thread) const { return sync.native || uses[thread].role != model::ThreadRole::bystander; }
+  bool is_simulated(uint32_t thread) const {
+    return conventions.all_threads_count || uses[thread].role != model::ThreadRole::bystander;
+  }
 };
 
 // `keep_emits`: false leaves out operations that only write events, for simulations without a trace. The program refers

@@ -10,9 +10,9 @@ namespace contrafact::whatif {
 namespace {
 
 // A thread runs while it is inside a task and neither waits nor blocks. Its time outside of tasks does not count,
-// because the simulation takes it for a pause; except in native programs.
-bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::ThreadUse& use, bool native) {
-  if (native) return walk.stack().empty() || walk.in(model::FrameKind::task);
+// because the simulation takes it for a pause; except where all threads count.
+bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::ThreadUse& use, bool all_threads) {
+  if (all_threads) return walk.stack().empty() || walk.in(model::FrameKind::task);
   if (!walk.in(model::FrameKind::task)) return false;
   const bool own_run = trace.tasks[walk.task().index()].kind == model::TaskKind::thread;
   return !own_run || use.role == model::ThreadRole::joined;
@@ -21,15 +21,15 @@ bool runs(const model::Trace& trace, const model::TaskWalk& walk, const model::T
 }  // namespace
 
 std::vector<RunningChange> running_changes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
-                                           bool native) {
+                                           bool all_threads) {
   std::vector<RunningChange> changes;
   std::vector<size_t> begins{0};  // by thread
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
     if (begins.back() < changes.size()) begins.push_back(changes.size());
-    if (!native && uses[i].role == model::ThreadRole::bystander) continue;
+    if (!all_threads && uses[i].role == model::ThreadRole::bystander) continue;
     bool running = false;
     for (model::TaskWalk walk(trace, model::ThreadId(i)); walk.next();) {
-      const bool now = runs(trace, walk, uses[i], native);
+      const bool now = runs(trace, walk, uses[i], all_threads);
       if (now == running) continue;
       const int32_t by = now ? 1 : -1;
       running = now;
@@ -40,7 +40,7 @@ std::vector<RunningChange> running_changes(const model::Trace& trace, const std:
       }
     }
     const model::EventRange range = trace.thread_events(model::ThreadId(i));
-    if (native && running) changes.push_back({trace.time_ns[range.end - 1], -1});
+    if (all_threads && running) changes.push_back({trace.time_ns[range.end - 1], -1});
   }
   base::merge_runs(changes, std::move(begins),
                    [](const RunningChange& x, const RunningChange& y) { return x.time_ns < y.time_ns; });

@@ -18,9 +18,9 @@ struct RunningChange {
   int32_t by;
 };
 
-// In order of time. `native`: all threads count, also outside tasks.
+// In order of time. `all_threads`: all of them count, also outside tasks (SimConventions::all_threads_count).
 std::vector<RunningChange> running_changes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
-                                           bool native);
+                                           bool all_threads);
 
 class CoreShare {
  public:

@@ -24,8 +24,7 @@ class Gatherer {
   Gatherer(const model::Facts& facts, uint32_t cores) : known_(facts), trace_(facts.trace()), cores_(cores) {}
 
   SyncFacts run(uint32_t first_token) {
-    facts_.native = model::is_native(trace_);
-    if (!facts_.native && trace_.locks.empty()) return std::move(facts_);
+    if (!model::is_native(trace_) && trace_.locks.empty()) return std::move(facts_);
     busy_ = BusyCores(trace_, cores_);
     find_usual_blocks();
     facts_.sections = known_.sections();

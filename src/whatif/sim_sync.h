@@ -68,7 +68,6 @@ struct SyncFacts {
   // How long a thread ran before its turn was over: the median, at least kSliceLeastNs; 0: no turn ended.
   int64_t slice_ns = 0;
 
-  bool native = false;  // threads do not run for pools: all of them are simulated
   uint32_t section_at(uint32_t event) const { return section_of_event.empty() ? kNone : section_of_event[event]; }
   std::span<const TokenFire> fires_at(uint32_t event) const;
   // By how much a block of `block_ns` is longer than is usual at this place; at least 0.

@@ -176,11 +176,11 @@ class TieFinder {
     return waiting;
   }
 
-  // The threads that ran when a native program was cut off while its main thread waited for others. The recorded part
-  // of these threads is all that shows how long the run takes. None: not such a program.
+  // The threads that ran when a program that ends with its main thread was cut off while that one waited for others.
+  // The recorded part of these threads is all that shows how long the run takes. None: not such a program.
   std::vector<bool> cut_off_at_work() const {
     std::vector<bool> at_work(trace_.threads.size(), false);
-    if (!program_.sync.native || trace_.threads.empty() || !was_waiting(0)) return at_work;
+    if (!program_.conventions.ends_with_main_thread || trace_.threads.empty() || !was_waiting(0)) return at_work;
     for (uint32_t i = 1; i < trace_.threads.size(); ++i) {
       const bool begins = trace_.thread_events(model::ThreadId(i)).size() > 0;
       at_work[i] = begins && !trace_.threads[i].daemon && was_cut_off(i) && !was_waiting(i);
@@ -201,9 +201,9 @@ class TieFinder {
     for (size_t i = 0; i < trace_.threads.size(); ++i) {
       const ThreadRole role = program_.uses[i].role;
       const bool daemon = (role == ThreadRole::plain || role == ThreadRole::own) && trace_.threads[i].daemon;
-      // A native program lasts as long as its main thread, also if both were cut off; unless the main thread only
-      // waited for those at work.
-      const bool lasts = at_work[i] || (program_.sync.native && i == 0 && !main_waits);
+      // It lasts as long as its main thread, also if both were cut off; unless the main thread only waited for those at
+      // work.
+      const bool lasts = at_work[i] || (program_.conventions.ends_with_main_thread && i == 0 && !main_waits);
       program_.background[tasks + i] =
           role == ThreadRole::worker || daemon || (!lasts && was_cut_off(static_cast<uint32_t>(i)));
     }

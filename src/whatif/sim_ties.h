@@ -10,7 +10,7 @@
 namespace contrafact::whatif {
 
 // Fills in the program's data about each task, except for its operations. By task: its first task_depends event;
-// UINT32_MAX: none. REQUIRES: trace, uses, sync.native and periodic_due_ns are there.
+// UINT32_MAX: none. REQUIRES: trace, uses, conventions and periodic_due_ns are there.
 std::vector<uint32_t> find_ties(SimProgram& program);
 
 }  // namespace contrafact::whatif

@@ -111,7 +111,7 @@ model::Fact baseline_fact(const BaselineCheck& check) {
 
 Simulator::Simulator(const model::Facts& facts)
     : program_(std::make_unique<const SimProgram>(compile_program(facts, false))) {
-  if (program_->sync.native || !program_->sync.sections.empty())
+  if (program_->conventions.all_threads_count || !program_->sync.sections.empty())
     retimer_ = std::make_unique<const Retimer>(*program_, facts.wakes());
 }
 

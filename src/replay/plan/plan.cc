@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/facts.h"
 #include "whatif/sim_sections.h"
 
 namespace contrafact::replay {
@@ -186,7 +187,7 @@ class Planner {
 
 base::Result<Schedule> plan_schedule(const whatif::Simulator& simulator, const whatif::Variant& variant) {
   const SimProgram& program = simulator.program();
-  if (!program.sync.native) return base::Error{"not a recording of a native program: only those can be replayed"};
+  if (!model::is_native(*program.trace)) return base::Error{"not a recording of a native program: only those can be replayed"};
   if (program.trace->threads.size() > kReplayThreadsMax) {
     return base::Error{std::to_string(program.trace->threads.size()) + " threads: a replay starts no more than " +
                        std::to_string(kReplayThreadsMax)};
