@@ -33,6 +33,7 @@ struct SimLock {
   uint32_t coming = 0;   // barging: woken, and not yet there to try again
   bool lingers = false;  // barging: a thread that finds it held stays on its core for a while (sim_lingers.h)
   bool marked = false;   // barging: its release has to wake a sleeper
+  bool made_shared = false;  // sections that excluded each other in the recording are its readers
   uint32_t first = kNone, last = kNone;  // threads that wait, in order
   uint64_t acquisitions = 0;
   uint64_t contended = 0;

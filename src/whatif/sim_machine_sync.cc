@@ -192,22 +192,27 @@ void SimMachine::step_give(uint32_t id, const Op& op) {
 
 // Of a mutex that the first thread to come acquires, it is known which thread is woken, here and in the recording. Of
 // other locks, it is known which threads sleep. In the recorded order, a thread may wait for its turn at a lock for
-// which nobody slept: that costs the releasing thread nothing.
+// which nobody slept: that costs the releasing thread nothing. Where sections
+// became readers, only the last of them that leaves wakes anybody, and the others do not look.
 void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) {
   const WakeCost& cost = program_.sync.wake_cost;
-  const bool wakes_known = cost.wakes_known && lock.rule == LockRule::barging && lock.kind == format::LockKind::mutex;
   const uint32_t section = section_of(op.value);
+  const bool barges = cost.wakes_known && lock.rule == LockRule::barging;
+  const bool wakes_known = barges && lock.kind == format::LockKind::mutex;
+  const bool has_readers = barges && lock.made_shared;
+  const bool waited_for = lock.first != kNone || lock.coming > 0;
   const bool may_wake = lock.rule != LockRule::recorded || cost.slept[section];
-  const bool wakes =
-      wakes_known ? lock.marked && lock.first != kNone : may_wake && (lock.first != kNone || lock.coming > 0);
-  const bool in_vain = wakes_known && !wakes && (lock.first != kNone || lock.coming > 0);
+  const bool wakes = wakes_known   ? lock.marked && lock.first != kNone
+                     : has_readers ? lock.first != kNone && lock.readers <= 1
+                                   : may_wake && waited_for;
+  const bool in_vain = wakes_known && !wakes && waited_for;
   const int64_t cost_ns = wakes ? cost.ns : in_vain ? cost.in_vain_ns : 0;
   if (op.event == kNone) {  // one of several locks released here, which was not there in the recording
     threads_[id].spared_ns -= cost_ns;
     return;
   }
-  const bool woke = (wakes_known ? cost.woke : cost.slept)[section];
-  const bool was_in_vain = wakes_known && !woke && cost.slept[section];
+  const bool woke = (wakes_known || has_readers ? cost.woke : cost.slept)[section];
+  const bool was_in_vain = cost.slept[section] && !woke;
   if (wakes != woke || in_vain != was_in_vain) threads_[id].spared_ns = cost.recorded_ns[section] - cost_ns;
 }
 

@@ -226,7 +226,11 @@ class Planner {
       });
     }
     for (uint32_t s = 0; s < edits_.size(); ++s) {
-      if (takes_lock(s) && is_shared(s)) each_lock(s, [&](uint32_t number) { plan_.locks[number].lingers = false; });
+      if (!takes_lock(s) || !is_shared(s)) continue;
+      each_lock(s, [&](uint32_t number) {
+        plan_.locks[number].lingers = false;
+        plan_.locks[number].made_shared |= !sections_[s].shared;
+      });
     }
   }
 

@@ -46,7 +46,12 @@ struct Mean {
 struct Place {
   std::vector<Gap> woke, in_vain, alone;
   std::optional<Mean> woke_cost, in_vain_cost;  // where they are known
-  double quiet_ns = 0;                          // the mean that `woke_cost` is beyond
+  double quiet_ns = 0, quiet_in_vain_ns = 0;    // the means that these are beyond
+};
+
+// Of the times of one code: their mean by their lower quartile, where nobody waits; and the ratio's variance.
+struct Skew {
+  double ratio = 1, variance = 0;
 };
 
 // A time that is much longer than the others is cut: something else took the core, unseen by the kernel's switches.
@@ -78,6 +83,20 @@ bool is_sure(const Mean& cost) {
 bool is_enough(std::span<const Gap> gaps) {
   constexpr size_t kEnough = 20;
   return gaps.size() >= kEnough;
+}
+
+double median_ns(std::span<const Gap> gaps) {
+  std::vector<int64_t> times_ns;
+  for (const Gap& gap : gaps) times_ns.push_back(gap.ns);
+  return base::median(std::span(times_ns));
+}
+
+double lower_quartile_ns(std::span<const Gap> gaps) {
+  std::vector<int64_t> times_ns;
+  for (const Gap& gap : gaps) times_ns.push_back(gap.ns);
+  const auto quartile = times_ns.begin() + static_cast<int64_t>(times_ns.size() / 4);
+  std::ranges::nth_element(times_ns, quartile);
+  return static_cast<double>(*quartile);
 }
 
 // For how long the thread had no core, as far as the kernel reported.
@@ -122,9 +141,47 @@ class TypicalCost {
   double count_ = 0, variance_ = 0;
 };
 
-void measure_in_vain(Place& place) {
-  if (is_enough(place.in_vain) && is_enough(place.alone))
-    place.in_vain_cost = difference(mean_of(place.in_vain), mean_of(place.alone));
+// The skew of each code, by the places that have enough releases for which nobody waited.
+class Skews {
+ public:
+  void add(uint64_t code, const Place& place) {
+    if (!is_enough(place.alone)) return;
+    const Mean mean = mean_of(place.alone);
+    const auto count = static_cast<double>(place.alone.size());
+    Sums& sums = of_code_[code];
+    sums.mean += count * mean.ns;
+    sums.quartile += count * lower_quartile_ns(place.alone);
+    sums.variance += count * count * mean.variance;
+  }
+  std::optional<Skew> of(uint64_t code) const {
+    const auto known = of_code_.find(code);
+    if (known == of_code_.end() || known->second.quartile <= 0) return std::nullopt;
+    const auto& [mean, quartile, variance] = known->second;
+    return Skew{mean / quartile, variance / (quartile * quartile)};
+  }
+
+ private:
+  struct Sums {
+    double mean = 0, quartile = 0, variance = 0;
+  };
+  std::map<uint64_t, Sums> of_code_;
+};
+
+// At a lock that threads nearly always wait for, few places have releases for which nobody waited. There, a quarter of
+// those in vain cost nothing: the lower quartile, with the skew of the code, tells what they take without waiters.
+void measure_in_vain(Place& place, const std::optional<Skew>& skew) {
+  if (!is_enough(place.in_vain)) return;
+  Mean quiet;
+  if (is_enough(place.alone)) {
+    quiet = mean_of(place.alone);
+  } else if (skew) {
+    const double low_ns = lower_quartile_ns(place.in_vain);
+    quiet = {skew->ratio * low_ns, skew->variance * low_ns * low_ns};
+  } else {
+    return;
+  }
+  place.quiet_in_vain_ns = quiet.ns;
+  place.in_vain_cost = difference(mean_of(place.in_vain), quiet);
 }
 
 // `in_vain_ns`: the cost of waiters at other places.
@@ -135,18 +192,12 @@ void measure_woke(Place& place, int64_t in_vain_ns) {
     quiet = mean_of(place.alone);
   } else if (is_enough(place.in_vain)) {
     quiet = mean_of(place.in_vain);
-    quiet.ns -= static_cast<double>(in_vain_ns);
+    quiet.ns = place.in_vain_cost ? place.quiet_in_vain_ns : quiet.ns - static_cast<double>(in_vain_ns);
   } else {
     return;
   }
   place.quiet_ns = quiet.ns;
   place.woke_cost = difference(mean_of(place.woke), quiet);
-}
-
-double median_ns(std::span<const Gap> gaps) {
-  std::vector<int64_t> times_ns;
-  for (const Gap& gap : gaps) times_ns.push_back(gap.ns);
-  return base::median(std::span(times_ns));
 }
 
 // At a lock that threads nearly always wait for, no place has many releases that woke no thread. The few of all places
@@ -261,9 +312,11 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
                      : place.alone)
         .push_back({s, end_ns - begin_ns - off_ns});
   }
+  Skews skews;
+  for (const auto& [where, place] : places) skews.add(std::get<2>(where), place);
   TypicalCost in_vain, woke;
   for (auto& [where, place] : places) {
-    measure_in_vain(place);
+    measure_in_vain(place, skews.of(std::get<2>(where)));
     if (place.in_vain_cost) in_vain.add(*place.in_vain_cost, place.in_vain.size());
   }
   cost.in_vain_ns = in_vain.ns();
@@ -279,7 +332,7 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
   for (const auto& [where, place] : places) {
     if (cost.in_vain_ns > 0) {
       if (place.in_vain_cost && is_sure(*place.in_vain_cost))
-        share_out(place.in_vain, *place.in_vain_cost, mean_of(place.alone).ns, cost.recorded_ns);
+        share_out(place.in_vain, *place.in_vain_cost, place.quiet_in_vain_ns, cost.recorded_ns);
       else
         take_all(place.in_vain, cost.in_vain_ns, cost.recorded_ns);
     }

@@ -136,6 +136,39 @@ TEST(WakeCost, IsPaidInVainToo) {
   EXPECT_NEAR(static_cast<double>(changed->duration_ns), 1000 + 6 * kTimes * 1101.5 + kRestNs, 20'000);
 }
 
+// Nobody waits at first. Then y sleeps throughout, and two of five releases take 2 us longer than the others.
+Recording slept_through() {
+  Recording recording;
+  const auto hold = [&](int64_t computes_ns) {
+    recording.add(recording.now_ns, "x", "lock_acquire l a");
+    recording.add(recording.now_ns + 100, "x", "lock_release l");
+    recording.now_ns += 100 + computes_ns;
+  };
+  for (int i = 0; i < kTimes; ++i) hold(1000 + i % 4);
+  recording.add(recording.now_ns - 500, "y", "lock_request l b");
+  recording.add(recording.now_ns - 400, "y", "cpu_out blocked");
+  for (int i = 0; i < 5 * kTimes; ++i) hold((i % 5 < 2 ? 3000 : 1000) + i % 4);
+  recording.add(recording.now_ns - 50, "y", "cpu_in");
+  recording.add(recording.now_ns - 40, "y", "lock_acquired l");
+  recording.add(recording.now_ns - 20, "y", "lock_release l");
+  recording.add(recording.now_ns, "y", "thread_end");
+  recording.add(recording.now_ns + kRestNs, "x", "thread_end");
+  return recording;
+}
+
+TEST(WakeCost, IsKnownWhereSomebodySleptAllTheTimeByWhatTheCodeTakesElsewhere) {
+  const model::Trace trace = slept_through().trace();
+  const std::vector<model::CriticalSection> sections = model::critical_sections(trace);
+  const WakeCost cost = measure_wake_cost(trace, sections, find_woken(trace, sections));
+  EXPECT_TRUE(cost.wakes_known);
+  EXPECT_NEAR(static_cast<double>(cost.in_vain_ns), 0.4 * 2000, 10);
+  for (size_t s = 0; s + 2 < 6 * kTimes; ++s) {
+    if (s == kTimes) continue;  // it wakes y, as far as the kernel's switches show
+    const bool costs = s > kTimes && (s - kTimes) % 5 < 2;
+    EXPECT_NEAR(static_cast<double>(cost.recorded_ns[s]), costs ? 2000 : 0, 20) << s;
+  }
+}
+
 TEST(WakeCost, IsNoneWhereSleepersMakeNoDifference) {
   const model::Trace trace = recorded_sleeps(1001);
   EXPECT_EQ(measured(trace).ns, 0);
