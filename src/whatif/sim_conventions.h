@@ -1,5 +1,6 @@
 // SimConventions: what the simulation assumes of a program that it cannot tell from the recording's events. Native
-// programs and those of a JVM differ in each; code asks for the assumption that it rests on, not for the kind of program.
+// programs and those of a JVM differ in each. Code asks for the assumption that it rests on, not for the kind of
+// program.
 #pragma once
 
 #include "model/facts.h"
@@ -8,7 +9,8 @@ namespace contrafact::whatif {
 
 struct SimConventions {
   // All threads are simulated, and all that they compute counts. In a JVM, threads that run no tasks and that nobody
-  // waits for are left out (ThreadRole::bystander): they are the virtual machine's and libraries', and work by the clock.
+  // waits for are left out (ThreadRole::bystander): they are the virtual machine's and libraries', and work by the
+  // clock.
   bool all_threads_count = false;
   // The run lasts as long as the main thread. A JVM lives until the last of its threads ends that is no daemon.
   bool ends_with_main_thread = false;
@@ -18,8 +20,8 @@ struct SimConventions {
   // A call into the system that may block can compute, too, where the kernel reports when threads left their cores.
   // The JVM's recordings have blocks of LockSupport, sleeps and monitors alone, which compute nothing.
   bool blocks_may_compute = false;
-  // Cores that other programs used stay theirs, whatever is changed. In a JVM part of them may be its own compiler's and
-  // collector's, and a change that leaves cores free leaves them for these.
+  // Cores that other programs used stay theirs, whatever is changed. In a JVM, part of them may be its own compiler's
+  // and collector's, and a change that leaves cores free leaves them for these.
   bool others_keep_their_cores = false;
   // How long woken threads, new ones and those that join others take is drawn from what was measured of all of them; no
   // hand-over of a task to a pool's worker tells it.

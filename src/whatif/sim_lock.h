@@ -26,13 +26,13 @@ struct SimLock {
   LockRule rule = LockRule::barging;
   bool writer = false;
   uint32_t readers = 0;
-  uint32_t count = 0;    // semaphores: permits available; conditions: signals sent
-  uint32_t comers = 0;   // conditions: threads that have come to wait
-  uint32_t early = 0;    // releases that came before their acquisitions, which another thread makes
-  uint32_t over = 0;     // sections that are over
-  uint32_t coming = 0;   // barging: woken, and not yet there to try again
-  bool lingers = false;  // barging: a thread that finds it held stays on its core for a while (sim_lingers.h)
-  bool marked = false;   // barging: its release has to wake a sleeper
+  uint32_t count = 0;        // semaphores: permits available; conditions: signals sent
+  uint32_t comers = 0;       // conditions: threads that have come to wait
+  uint32_t early = 0;        // releases that came before their acquisitions, which another thread makes
+  uint32_t over = 0;         // sections that are over
+  uint32_t coming = 0;       // barging: woken, and not yet there to try again
+  bool lingers = false;      // barging: a thread that finds it held stays on its core for a while (sim_lingers.h)
+  bool marked = false;       // barging: its release has to wake a sleeper
   bool made_shared = false;  // sections that excluded each other in the recording are its readers
   uint32_t first = kNone, last = kNone;  // threads that wait, in order
   uint64_t acquisitions = 0;

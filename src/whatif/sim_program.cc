@@ -119,7 +119,8 @@ class Compiler {
     program_.notes.push_back(fmt::format(
         "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
         "from the same threads at the same places of the program{}",
-        assumed().others_keep_their_cores || !trace_.vm_stints.empty() ? "other programs" : "other programs, and the JVM's own threads,",
+        assumed().others_keep_their_cores || !trace_.vm_stints.empty() ? "other programs"
+                                                                       : "other programs, and the JVM's own threads,",
         100 * foreign_ns / all_ns,
         assumed().others_keep_their_cores ? ", however it is changed" : ", but where a change leaves a core for them"));
   }

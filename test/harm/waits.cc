@@ -144,7 +144,8 @@ void short_waits() {
 void short_transfers(int zeros, int sink) {
   char bytes[64];
   pthread_mutex_lock(&g_mutex);
-  const bool are_moved = read(zeros, bytes, sizeof bytes) == sizeof bytes && write(sink, bytes, sizeof bytes) == sizeof bytes;
+  const bool are_moved =
+      read(zeros, bytes, sizeof bytes) == sizeof bytes && write(sink, bytes, sizeof bytes) == sizeof bytes;
   pthread_mutex_unlock(&g_mutex);
   if (!are_moved) _exit(6);
 }

@@ -187,7 +187,8 @@ class Planner {
 
 base::Result<Schedule> plan_schedule(const whatif::Simulator& simulator, const whatif::Variant& variant) {
   const SimProgram& program = simulator.program();
-  if (!model::is_native(*program.trace)) return base::Error{"not a recording of a native program: only those can be replayed"};
+  if (!model::is_native(*program.trace))
+    return base::Error{"not a recording of a native program: only those can be replayed"};
   if (program.trace->threads.size() > kReplayThreadsMax) {
     return base::Error{std::to_string(program.trace->threads.size()) + " threads: a replay starts no more than " +
                        std::to_string(kReplayThreadsMax)};
