@@ -168,7 +168,7 @@ class Skews {
 };
 
 // At a lock that threads nearly always wait for, few places have releases for which nobody waited. There, a quarter of
-// those in vain cost nothing: the lower quartile, with the skew of the code, tells what they take without waiters.
+// those in vain is taken to cost nothing: the lower quartile, with the skew of the code, tells what they take without waiters.
 void measure_in_vain(Place& place, const std::optional<Skew>& skew) {
   if (!is_enough(place.in_vain)) return;
   Mean quiet;

@@ -11,9 +11,9 @@
 // A place is a thread, the code of a section, what the thread does next, and an eighth of the run: other threads do
 // other work, and so does one thread at another time. The cost at a place is a difference between mean CPU times up to
 // the next event. It compares releases that woke a thread, or for which a thread waited, with releases for which no
-// thread waited. If the place has none of the latter, the releases that woke no thread stand for them: at least a
-// quarter of these cost nothing, and how the mean of the code relates to the lower quartile is known from other places.
-// Of code that is not known elsewhere, either, the cost of waiters is that of all other places. Where no place has
+// thread waited. If the place has none of the latter, the releases that woke no thread stand for them: a quarter of
+// these is taken to cost nothing, and how the code's mean relates to its lower quartile is known from other places. Of
+// code that is not known elsewhere, either, the cost of waiters is that of all other places. Where no place has
 // enough of either, the few of all places give the cost together, each compared with the others of its own place. A
 // difference that is less than five times its error counts as none. The cost of the releases that woke a thread is
 // divided among them by how much longer than the others each took.
