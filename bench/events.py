@@ -17,6 +17,10 @@ MAIN = "EventCosts"
 CASES = {
     "method": "a small method's entry and exit, against its untraced twin",
     "park": "LockSupport.unpark of the own thread, then park",
+    "monitor": "a synchronized block that nobody waits for",
+    "lock": "lock and unlock of a ReentrantLock that nobody waits for",
+    "chosen_monitor": "the same block, in a chosen class (--classes)",
+    "chosen_lock": "the same lock, in a chosen class",
     "stage": "a dependent stage of a completed CompletableFuture, and join",
     "fork_join": "fork and join on the pool's one worker",
     "pool_batch": "submit and get, 1000 tasks at a time, a pool of one",
@@ -40,6 +44,8 @@ def measure(classes, case, recorder=None, trace=None):
         before = [recorder, "record", "-o", str(trace)]
         if case == "method":
             before += ["--include", f"{MAIN}$Traced"]
+        if case.startswith("chosen_"):
+            before += ["--classes", f"{MAIN}$Guarded"]
         before.append("--")
     run = figures.run([*before, *command(classes, case)])
     if run.status != 0:

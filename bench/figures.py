@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import statistics
 import subprocess
@@ -115,7 +116,7 @@ def java_version(launcher):
 
 def door(name, options):
     """The command that makes these figures."""
-    return " ".join(["./dev bench", name, *options])
+    return shlex.join(["./dev", "bench", name, *options])
 
 
 def write_section(name, title, command, text, values):

@@ -65,13 +65,7 @@ class Program:
         stamp.write_text(state)
 
     def _fetch(self):
-        if not shutil.which("mvn"):
-            figures.fail("mvn not found: `./dev setup bench` installs it")
-        fetched = subprocess.run(
-            ["mvn", "-B", "-q", "-f", str(SOURCES / self.name / "pom.xml"), f"{PLUGIN}:copy-dependencies",
-             "-DincludeScope=runtime", f"-DoutputDirectory={self.folder / 'lib'}"], capture_output=True, text=True)
-        if fetched.returncode != 0:
-            figures.fail(f"Maven could not fetch {self.name}:\n{fetched.stdout[-2000:]}{fetched.stderr[-2000:]}")
+        fetch(SOURCES / self.name / "pom.xml", self.folder / "lib", self.name)
 
     def _compile(self):
         drivers = sorted((SOURCES / self.name).glob("*.java")) or [SOURCES / "Timed.java"]
@@ -87,6 +81,16 @@ class Program:
                 archive.extractall(self.folder / "source", inside)
                 names += [str(pathlib.Path("source") / name) for name in inside]
         (self.folder / "files").write_text("\n".join(names[:self.source_files]) + "\n")
+
+
+def fetch(pom, folder, what):
+    """Puts the libraries that a pom.xml names, and those that they need, into a folder."""
+    if not shutil.which("mvn"):
+        figures.fail("mvn not found: `./dev setup bench` installs it")
+    fetched = subprocess.run(["mvn", "-B", "-q", "-f", str(pom), f"{PLUGIN}:copy-dependencies", "-DincludeScope=runtime",
+                              f"-DoutputDirectory={folder}"], capture_output=True, text=True)
+    if fetched.returncode != 0:
+        figures.fail(f"Maven could not fetch {what}:\n{fetched.stdout[-2000:]}{fetched.stderr[-2000:]}")
 
 
 def catalogue():

@@ -14,7 +14,10 @@
 #include <vector>
 
 #include "advise/combination.h"
+#include "advise/flow_advice.h"
 #include "advise/section_advice.h"
+#include "analysis/flow_graph.h"
+#include "analysis/flow_match.h"
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
 #include "analysis/metric_set.h"
@@ -63,6 +66,15 @@ void run_ulc(const model::Trace& trace) {
   analysis::ulc_profile(facts);
   const advise::Pricer pricer(of_trace, &facts, {.draws = 1});
   advise::advise_sections(pricer, {.apply = {}, .priced_max = 4});
+}
+// With whatever flows the trace has, and as if its own sections had shown them.
+void run_flow(const model::Trace& trace) {
+  const model::Facts of_trace(trace);
+  const analysis::SectionFacts facts(of_trace);
+  const model::SectionFlows flows = analysis::matched_flows(facts, facts);
+  analysis::flow_graph(facts, flows, true);
+  const advise::Pricer pricer(of_trace, &facts, {.draws = 1});
+  advise::advise_flows(pricer, flows, model::MemoryNames(trace), {.impact = {.control = true, .locks_max = 2}});
 }
 // With a small part of the work that the command may do.
 void run_advise(const model::Trace& trace) {
@@ -156,11 +168,13 @@ void run_command(size_t command, const model::Trace& trace) {
       return run_estimate(trace);
     case 6:
       return run_replay(trace);
+    case 7:
+      return run_flow(trace);
     default:
       return run_export(trace, [](std::string_view) {});
   }
 }
-constexpr size_t kCommands = 8;
+constexpr size_t kCommands = 9;
 
 // Commands as a person types them, up to what they print; each reads the trace so often.
 using Words = std::vector<std::string>;
@@ -177,6 +191,8 @@ const std::vector<CommandLine> kCommandLines{{1, {"info", "--json", "--all"}},
                                              {1, {"ulc", "--json", "--all"}},
                                              {1, {"ulc", "--all", "--pairs"}},
                                              {2, {"ulc", "--all"}},
+                                             {1, {"flow", "--json"}},
+                                             {2, {"flow", "--implicit"}},
                                              {1, {"advise", "--json", "--all", "--budget", "1"}},
                                              {1, {"advise", "--all", "--left-out", "--budget", "1"}},
                                              {1, {"estimate", "--model", "redispatch", "--json"}},

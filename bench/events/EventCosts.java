@@ -10,6 +10,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * What one operation costs, in nanoseconds: `EventCosts CASE` runs one case, and before it, in the same JVM, an empty
@@ -51,6 +52,10 @@ public final class EventCosts {
     Map<String, Loop> cases = new LinkedHashMap<>();
     cases.put("method", EventCosts::traced);
     cases.put("park", EventCosts::park);
+    cases.put("monitor", EventCosts::monitor);
+    cases.put("lock", EventCosts::lock);
+    cases.put("chosen_monitor", EventCosts::monitor);
+    cases.put("chosen_lock", EventCosts::lock);
     cases.put("stage", EventCosts::stage);
     cases.put("fork_join", EventCosts::forkJoin);
     cases.put("pool_batch", EventCosts::poolBatch);
@@ -130,6 +135,40 @@ public final class EventCosts {
     static long step(long x) {
       return mix(x);
     }
+  }
+
+  /** Nobody else wants its locks. */
+  static final class Guarded {
+    private final ReentrantLock lock = new ReentrantLock();
+
+    long inMonitor(long x) {
+      synchronized (this) {
+        return mix(x);
+      }
+    }
+
+    long inLock(long x) {
+      lock.lock();
+      try {
+        return mix(x);
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private static final Guarded guarded = new Guarded();
+
+  private static long monitor(int count) {
+    long x = count;
+    for (int i = 0; i < count; i++) x = guarded.inMonitor(x);
+    return x;
+  }
+
+  private static long lock(int count) {
+    long x = count;
+    for (int i = 0; i < count; i++) x = guarded.inLock(x);
+    return x;
   }
 
   /** The permit is there already, so that nothing but the calls is measured. */

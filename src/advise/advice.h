@@ -61,8 +61,9 @@ struct Advice {
   std::string filtered;  // why it is left out of the ranking, or would be if no combination needed it
   std::string failed;    // why it cannot be estimated, or not be named in a spec; empty if it can
   std::vector<analysis::Violation> violations;
-  std::string curve;      // of sizes: the gains of other sizes, in words
-  uint32_t screened = 0;  // of tasks: its position in ScreenedTasks
+  int64_t named_lock_waits_ns = 0;  // of its tasks; where acquisitions were recorded, waits are none of these
+  std::string curve;                // of sizes: the gains of other sizes, in words
+  uint32_t screened = 0;            // of tasks: its position in ScreenedTasks
 
   const whatif::Improvement& improvement() const { return candidate.improvement; }
   whatif::Target target() const { return whatif::target_of(candidate.improvement.optimisation); }

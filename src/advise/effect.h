@@ -21,6 +21,7 @@ struct SimulatedEffect {
   std::string stuck_why;
   double gain = 0;                       // the median of all draws
   double drawn_low = 0, drawn_high = 0;  // the least and the greatest of them
+  std::vector<double> drawn;             // all of them, in the order of draws; those that did not end are left out
   double missed = 0;         // waiting that the unchanged simulated run lacks (< 0: has too much); part of the gain
   double doubt = 0;          // more or less: what one recording cannot show of a run with more or fewer threads
   double usual_error = 0;    // more or less: 0 in native runs

@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/lock_profile.h"
 #include "analysis/places.h"
 #include "analysis/thread_usage.h"
 #include "analysis/unseen_waits.h"
 #include "base/saturating.h"
+#include "model/facts.h"
 #include "model/task_walk.h"
+#include "model/text_names.h"
+#include "model/thread_label.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -123,7 +127,7 @@ std::string mostly_alone(const model::Facts& facts, const analysis::ThreadUsage&
     }
   }
   if (longest_ns == 0) return "";
-  return fmt::format(", most of it {}", trace.string(trace.threads[longest].name));
+  return fmt::format(", most of it {}", model::thread_label(trace, model::ThreadId(static_cast<uint32_t>(longest))));
 }
 
 // Says that mostly one thread works, or none; empty if neither.
@@ -140,9 +144,20 @@ std::string limit_of_threads(const model::Facts& facts, const analysis::ThreadUs
 }
 
 std::string limit_of_lock(const Pricer& pricer) {
-  return fmt::format("threads waited for a lock at {} during {} of the run: only less work under it shortens that",
-                     pricer.trace().context_label(pricer.contended()->context),
-                     table::percent_text(pricer.contended()->share));
+  const model::Trace& trace = pricer.trace();
+  const analysis::ContendedPlace& place = *pricer.contended();
+  const std::string lock = place.lock.valid()
+                               ? fmt::format("the {} {}", model::kLockKindNames[trace.locks[place.lock.index()].kind],
+                                             analysis::lock_name(trace, place.lock))
+                               : "a lock";
+  const std::string holder =
+      place.holder_at.valid() ? fmt::format(", and it was seen held at {}", trace.context_label(place.holder_at)) : "";
+  const std::string_view next =
+      model::has_lock_events(trace) ? "" : " (contrafact record --classes-from THIS --sets --twice shows which ones)";
+  return fmt::format(
+      "threads waited for {} at {} during {} of the run{}: only changes of what is done under it, or of the lock, "
+      "shorten that{}",
+      lock, trace.context_label(place.context), table::percent_text(place.share), holder, next);
 }
 
 }  // namespace

@@ -51,6 +51,9 @@ class Pricer {
   base::Result<whatif::Variant> variant(std::span<const whatif::Improvement> improvements) const;
   // REQUIRES: simulates().
   base::Result<SimulatedEffect> simulate(std::span<const whatif::Improvement> improvements) const;
+  // Of the program with the sections of `ordered` locks in this order, and no other (whatif::Variant).
+  base::Result<SimulatedEffect> simulate_order(std::shared_ptr<const graph::SectionOrder> order,
+                                               std::vector<bool> ordered) const;
   // REQUIRES: sections().
   base::Result<whatif::SectionGains> section_gains(std::span<const whatif::Improvement> improvements) const;
 
@@ -61,6 +64,7 @@ class Pricer {
     int64_t missed_ns = 0;
   };
 
+  base::Result<SimulatedEffect> simulate(const whatif::Variant& made) const;
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, const whatif::SectionPlan* plan,
                                        uint64_t seed) const;
   double doubt(const whatif::Simulation& simulation) const;

@@ -39,8 +39,9 @@ struct AdviceDocument {
   std::vector<StarvedElsewhere> starved_elsewhere = {};
   std::string bounded = "";  // figures not worked out because the trace is long: clauses; empty: none
   size_t shown = 20;
-  uint32_t cores = 0;          // of the simulated machine; 0: as recorded
-  bool threads_scarce = true;  // false: most are virtual, and only time counts
+  uint32_t cores = 0;                   // of the simulated machine; 0: as recorded
+  bool threads_scarce = true;           // false: most are virtual, and only time counts
+  std::vector<std::string> flows = {};  // what the flows between sections say of each lock (flow_advice.h), sentences
   bool left_out = false;
   bool all = false;  // print also improvements that change nothing measurable by themselves
 

@@ -12,6 +12,7 @@
 #include "improve/kind.h"
 #include "improve/lock_candidates.h"
 #include "improve/observation.h"
+#include "model/facts.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -181,14 +182,19 @@ bool helps(const Advice& advice, const std::optional<whatif::BaselineCheck>& bas
 }
 
 std::string no_sets_reason(const model::Trace& trace) {
-  if (trace.fact("agent") != "native" && trace.locks.empty()) {
-    return "not a recording of a native program: only those have lock events";
+  const bool of_jvm = !trace.fact("jvm.name").empty();
+  if (!model::has_lock_events(trace)) {
+    return of_jvm ? "the trace has no critical sections, only waits for locks; contrafact record --classes-from THIS "
+                    "--sets --twice -o locks.cft -- PROGRAM records them, and what they read and write"
+                  : "the trace has no lock events";
   }
   if (trace.locks.empty() || !trace.access_sets.empty()) return "";
   if (!trace.fact("sets.source").empty())
     return "what critical sections read and wrote was to be recorded, but none of them was observed" + most_left(trace);
-  return "the trace does not say what critical sections read and wrote; contrafact record --sets -o run.cft -- PROGRAM "
-         "records them";
+  return fmt::format(
+      "the trace does not say what critical sections read and wrote; contrafact record {}--sets -o run.cft -- PROGRAM "
+      "records them",
+      of_jvm ? "--classes-from THIS " : "");
 }
 
 }  // namespace contrafact::advise

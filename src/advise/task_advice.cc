@@ -21,18 +21,21 @@ bool may_be_shown(const Advice& advice) {
   return advice.filtered.empty() || advice.filtered == kNoGain;
 }
 
-// A wait for a lock that the trace does not name keeps its recorded length, in whatever order its tasks run. If that
-// alone may make a change look slower, its effect is not known.
+// A wait for a lock whose acquisitions the trace does not have keeps its recorded length, in whatever order its tasks
+// run. If that alone may make a change look slower, its effect is not known.
 void judge_task(Advice& advice, const Advices& advices, const AdviceOptions& options) {
   judge(advice, advices, options);
   if (!advice.filtered.starts_with("slower")) return;
-  int64_t waited_ns = 0;
+  int64_t waited_ns = advice.named_lock_waits_ns;
   for (const analysis::Violation& violation : advice.violations) {
     if (violation.kind == analysis::ViolationKind::lock_contended) waited_ns += violation.blocked_ns;
   }
   const int64_t after_ns = figures_to_read(advices, advice.effect).duration_ns;
   if (waited_ns == 0 || after_ns - waited_ns > advices.base.duration_ns) return;
-  advice.filtered = "not known: its tasks wait for each other at a lock that the trace does not name";
+  advice.filtered =
+      fmt::format("not known: its tasks wait for each other at a lock {}",
+                  advice.named_lock_waits_ns > 0 ? "whose acquisitions were not recorded (record --classes-from THIS)"
+                                                 : "that the trace does not name");
 }
 
 void add_interval(const whatif::Estimator& estimator, const Advices& advices, Advice& advice) {
@@ -52,6 +55,7 @@ Advice described(const improve::Candidate& candidate, const std::vector<improve:
   advice.failed = kind.complete(all, paths, advice.candidate);
   if (!advice.failed.empty()) return advice;
   advice.violations = analysis::model_violations(blocks, improvement.tasks);
+  advice.named_lock_waits_ns = analysis::named_lock_waits_ns(blocks, improvement.tasks);
   if (kind.keeps_failures())
     std::erase_if(advice.violations,
                   [](const analysis::Violation& one) { return one.kind == analysis::ViolationKind::failure; });

@@ -16,11 +16,15 @@
 #include "agent_jvm/code_sources.h"
 #include "agent_jvm/contexts.h"
 #include "agent_jvm/executor_locals.h"
+#include "agent_jvm/flow.h"
 #include "agent_jvm/injected_classes.h"
+#include "agent_jvm/lock_makers.h"
+#include "agent_jvm/locks.h"
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/natives.h"
 #include "agent_jvm/pools.h"
 #include "agent_jvm/probes.h"
+#include "agent_jvm/sets.h"
 #include "agent_jvm/threads.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -66,22 +70,45 @@ void JNICALL on_class_file(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobje
   *new_length = static_cast<jint>(edited->size());
 }
 
-void set_live(JNIEnv* jni, bool live) {
-  g_agent->live = live;
-  jclass type = jni->FindClass(kProbesClass);
-  jfieldID field = type ? jni->GetStaticFieldID(type, "live", "Z") : nullptr;
-  if (field) jni->SetStaticBooleanField(type, field, live ? JNI_TRUE : JNI_FALSE);
+void set_flag(JNIEnv* jni, const char* class_name, const char* name, bool value) {
+  jclass type = jni->FindClass(class_name);
+  jfieldID field = type ? jni->GetStaticFieldID(type, name, "Z") : nullptr;
+  if (field) jni->SetStaticBooleanField(type, field, value ? JNI_TRUE : JNI_FALSE);
   if (jni->ExceptionCheck()) jni->ExceptionClear();
 }
 
-// False, with the reason reported, if the injected classes do not work on this JDK.
-bool prepare_injected(JNIEnv* jni) {
+void set_live(JNIEnv* jni, bool live) {
+  g_agent->live = live;
+  set_flag(jni, kProbesClass, "live", live);
+}
+
+// Clears the pending exception: what it says, or what its first cause does.
+std::string take_exception(JNIEnv* jni) {
+  jthrowable thrown = jni->ExceptionOccurred();
+  jni->ExceptionClear();
+  if (!thrown) return "";
+  jclass type = jni->FindClass("java/lang/Throwable");
+  jmethodID to_string = type ? jni->GetMethodID(type, "toString", "()Ljava/lang/String;") : nullptr;
+  jmethodID cause_of = to_string ? jni->GetMethodID(type, "getCause", "()Ljava/lang/Throwable;") : nullptr;
+  constexpr int kCausesMax = 8;
+  for (int i = 0; cause_of && i < kCausesMax; ++i) {
+    auto* cause = static_cast<jthrowable>(jni->CallObjectMethod(thrown, cause_of));
+    if (jni->ExceptionCheck() || !cause) break;
+    thrown = cause;
+  }
+  auto* said = cause_of ? static_cast<jstring>(jni->CallObjectMethod(thrown, to_string)) : nullptr;
+  const std::string text = jni->ExceptionCheck() ? "" : text_of(jni, said);
+  jni->ExceptionClear();
+  return text;
+}
+
+// False, with the reason, if the injected classes do not work on this JDK.
+bool prepare_injected(JNIEnv* jni, std::string& why) {
   jclass type = jni->FindClass(kProbesClass);
   jmethodID method = type ? jni->GetStaticMethodID(type, "prepare", "()V") : nullptr;
   if (method) jni->CallStaticVoidMethod(type, method);
   if (!jni->ExceptionCheck()) return method != nullptr;
-  jni->ExceptionDescribe();
-  jni->ExceptionClear();
+  why = take_exception(jni);
   return false;
 }
 
@@ -98,15 +125,20 @@ void JNICALL on_vm_start(jvmtiEnv*, JNIEnv* jni) {
 }
 
 void JNICALL on_vm_init(jvmtiEnv*, JNIEnv* jni, jthread thread) {
-  if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni) || !prepare_injected(jni)) {
-    say("the injected classes do not fit this JVM, so it cannot be recorded");
+  std::string why;
+  if (!bind_natives(jni, *g_agent) || !g_agent->threads->resolve(jni) || !prepare_injected(jni, why)) {
+    say("the injected classes do not fit this JVM (" + property(g_agent->jvmti, "java.vm.version") +
+        "), so it cannot be recorded" + (why.empty() ? "" : ": " + why));
     if (g_agent->options.strict) std::_Exit(1);
     return;
   }
   g_agent->sources->resolve(jni);
   g_agent->contexts->resolve(jni, thread);
+  g_agent->locks->resolve(g_agent->vm, jni, thread, g_agent->jdk);
   g_agent->threads->attach(jni, thread);
   set_live(jni, true);
+  if (g_agent->flow) set_flag(jni, kFlowClass, "wanted", true);
+  if (g_agent->sets) set_flag(jni, kSetsClass, "wanted", true);
   for (jvmtiEvent event :
        {JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
         JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED,
@@ -124,6 +156,11 @@ void add_context_facts() {
   if (!g_agent->options.compare_contexts) return;
   g_agent->recorder->add_fact("context.compared", std::to_string(facts.compared));
   g_agent->recorder->add_fact("context.different", std::to_string(facts.different));
+}
+
+void add_lock_facts() {
+  const int64_t without_row = g_agent->locks->without_row();
+  if (without_row > 0) g_agent->recorder->add_fact("locks.by_class", std::to_string(without_row));
 }
 
 void add_pool_facts() {
@@ -144,7 +181,11 @@ void JNICALL on_vm_death(jvmtiEnv*, JNIEnv* jni) {
   add_reuse_fact(jni);
   add_context_facts();
   add_pool_facts();
+  add_lock_facts();
+  g_agent->pinned.report(*g_agent->recorder);
   g_agent->probes->report();
+  if (g_agent->sets) g_agent->sets->report();
+  if (g_agent->flow) g_agent->flow->report();
   g_agent->recorder->stop("exit");
 }
 
@@ -156,17 +197,20 @@ void JNICALL on_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
 void JNICALL on_thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   if (g_agent->live) g_agent->threads->ended(jni, thread);
 }
-void JNICALL on_monitor_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject) {
-  if (g_agent->live) g_agent->threads->block_begin(jni, thread, format::BlockReason::monitor);
+void JNICALL on_monitor_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject monitor) {
+  if (!g_agent->live || !g_agent->threads->block_begin(jni, thread, format::BlockReason::monitor)) return;
+  const auto id_of = [&](jthread owner) { return g_agent->threads->known(jni, owner); };
+  g_agent->threads->blocked_on(jni, thread, g_agent->locks->contended(jni, monitor, id_of));
 }
 void JNICALL on_monitor_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject) {
   if (g_agent->live) g_agent->threads->block_end(jni, thread, format::BlockReason::monitor);
 }
 void JNICALL on_monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject monitor, jlong) {
-  if (g_agent->live) g_agent->threads->wait_begin(jni, thread, monitor);
+  if (!g_agent->live || !g_agent->threads->wait_begin(jni, thread, monitor)) return;
+  g_agent->threads->blocked_on(jni, thread, g_agent->locks->waiting(jni, monitor));
 }
-void JNICALL on_monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject, jboolean) {
-  if (g_agent->live) g_agent->threads->wait_end(jni, thread);
+void JNICALL on_monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject, jboolean timed_out) {
+  if (g_agent->live) g_agent->threads->wait_end(jni, thread, timed_out == JNI_TRUE);
 }
 // At a safepoint, one at a time: one client will do.
 void JNICALL on_gc_start(jvmtiEnv*) {
@@ -203,6 +247,7 @@ base::Status read_config(Agent& agent) {
   }
   for (const std::string& pattern : agent.options.include) agent.config.add_include(pattern);
   for (const std::string& pattern : agent.options.exclude) agent.config.add_exclude(pattern);
+  for (const std::string& pattern : agent.options.classes) agent.classes.add_include(pattern);
   return {};
 }
 
@@ -212,6 +257,7 @@ base::Status add_capabilities(Agent& agent) {
   wanted.can_generate_early_class_hook_events = 1;
   wanted.can_generate_early_vmstart = 1;
   wanted.can_generate_monitor_events = 1;
+  wanted.can_get_monitor_info = 1;
   wanted.can_generate_garbage_collection_events = 1;
   wanted.can_get_line_numbers = 1;
   wanted.can_get_source_file_name = 1;
@@ -243,6 +289,7 @@ base::Status start_recorder(Agent& agent) {
   options.facts = {{"jvm.name", property(agent.jvmti, "java.vm.name")},
                    {"jvm.version", property(agent.jvmti, "java.vm.version")},
                    {"jvm.jdk", std::to_string(agent.jdk)},
+                   {"locks.waits", "yes"},
                    {"context.depth_max", std::to_string(agent.options.context_depth_max)}};
   auto started = recorder::Recorder::start(std::move(options));
   if (!started) return started.error();
@@ -287,6 +334,12 @@ base::Status load(Agent& agent) {
   for (Step step : {Step(add_capabilities), Step(start_recorder)}) {
     if (base::Status status = step(agent); !status) return status;
   }
+  if (!agent.options.sets.empty()) {
+    if (agent.options.flow) agent.flow = std::make_unique<Flow>(agent.options.memory_bytes_max, *agent.recorder);
+    auto sets = Sets::make(agent.options.sets, agent.flow != nullptr, *agent.recorder);
+    if (!sets) return sets.error();
+    agent.sets = *std::move(sets);
+  }
   agent.sources = std::make_unique<CodeSources>(agent.jvmti, *agent.recorder);
   agent.executor_locals = std::make_unique<ExecutorLocals>();
   agent.methods =
@@ -294,6 +347,8 @@ base::Status load(Agent& agent) {
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
                                                   agent.options.context_depth_max, agent.options.compare_contexts);
   agent.pools = std::make_unique<Pools>(agent.jvmti, *agent.recorder);
+  agent.lock_makers = std::make_unique<LockMakers>();
+  agent.locks = std::make_unique<Locks>(agent.jvmti, *agent.recorder, *agent.contexts, *agent.lock_makers);
   agent.threads = std::make_unique<Threads>(agent);
   agent.probes = std::make_unique<Probes>(agent);
   return hook(agent);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "agent_jvm/options.h"
+#include "agent_jvm/pinned.h"
 #include "agent_jvm/trace_config.h"
 #include "recorder/recorder.h"
 
@@ -17,9 +18,13 @@ namespace contrafact::agent_jvm {
 
 class CodeSources;
 class ExecutorLocals;
+class Flow;
 class MethodTable;
 class ContextTable;
+class LockMakers;
+class Locks;
 class Pools;
+class Sets;
 class Threads;
 class Probes;
 
@@ -29,13 +34,19 @@ struct Agent {
   int jdk = 0;  // feature release: 17, 21, ...
   Options options;
   TraceConfig config;
+  TraceConfig classes;  // whose critical sections are recorded
   std::unique_ptr<recorder::Recorder> recorder;
   std::unique_ptr<CodeSources> sources;
   std::unique_ptr<ExecutorLocals> executor_locals;
   std::unique_ptr<MethodTable> methods;
   std::unique_ptr<ContextTable> contexts;
   std::unique_ptr<Pools> pools;
+  std::unique_ptr<LockMakers> lock_makers;
+  std::unique_ptr<Locks> locks;
+  std::unique_ptr<Flow> flow;  // null: not asked for, as sets
+  std::unique_ptr<Sets> sets;
   std::unique_ptr<Threads> threads;
+  PinnedBlocks pinned;
   std::unique_ptr<Probes> probes;
   recorder::Client* pauses = nullptr;  // stream of the garbage collections
   std::atomic<bool> live{false};       // between VMInit and VMDeath
@@ -47,7 +58,12 @@ constexpr int kJdkVirtualThreads = 21;
 // The injected classes.
 constexpr char kEventsClass[] = "java/lang/ContrafactEvents";
 constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
+constexpr char kLocksClass[] = "java/lang/ContrafactLocks";
 constexpr char kExecutorsClass[] = "java/lang/ContrafactExecutors";
+constexpr char kSectionsClass[] = "java/lang/ContrafactSections";
+constexpr char kSetsClass[] = "java/lang/ContrafactSets";
+constexpr char kFlowClass[] = "java/lang/ContrafactFlow";
+constexpr char kOutsideClass[] = "java/lang/ContrafactOutside";
 constexpr char kSemaphoresClass[] = "java/lang/ContrafactSemaphores";
 constexpr char kStagesClass[] = "java/lang/ContrafactStages";
 constexpr char kThreadsClass[] = "java/lang/ContrafactThreads";

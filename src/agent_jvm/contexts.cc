@@ -97,6 +97,16 @@ void ContextTable::compare_with_exact(Cache& cache, uint32_t found) {
   if (exact(cache, no_keys, none).context != found) different_.fetch_add(1, std::memory_order_relaxed);
 }
 
+format::ContextId ContextTable::of_thread(jthread thread) {
+  std::vector<jvmtiFrameInfo> frames(depth_max_ + kInjectedFramesMax);
+  jint count = 0;
+  if (jvmti_->GetStackTrace(thread, 0, static_cast<jint>(frames.size()), frames.data(), &count) != JVMTI_ERROR_NONE ||
+      count <= 0) {
+    return {};
+  }
+  return format::ContextId(intern(frames.data(), static_cast<size_t>(count), false).context);
+}
+
 format::ContextId ContextTable::maker() {
   std::vector<jvmtiFrameInfo> frames(depth_max_ + kInjectedFramesMax);
   jint count = 0;
@@ -106,7 +116,7 @@ format::ContextId ContextTable::maker() {
   std::vector<recorder::Frame> context;
   for (jint i = 0; i < count; ++i) {
     const MethodInfo* info = methods_.info(frames[i].method);
-    if (info->skip) continue;
+    if (info->skip || info->is_call_of_second_body(frames[i].location)) continue;
     context.push_back({info->id, info->line_at(frames[i].location)});
     if (!info->of_library) break;
   }
@@ -126,7 +136,7 @@ ContextTable::Cache::Known ContextTable::exact(Cache& cache, const Cache::Key* k
   const bool cheap_is_right = counts[kWalks - 1] >= count && same(cache.frames.data(), frames.data(), count);
   if (!cheap_is_right && found != cache.contexts.end()) return found->second;
 
-  const Cache::Known known = intern(frames.data(), static_cast<size_t>(count));
+  const Cache::Known known = intern(frames.data(), static_cast<size_t>(count), true);
   remember(cache, cheap_is_right ? keys[kWalks - 1] : key, known);
   if (cheap_is_right) {
     const bool is_short = known.frames_used <= static_cast<size_t>(counts[0]) || counts[0] < kShortWalk;
@@ -140,17 +150,18 @@ void ContextTable::remember(Cache& cache, const Cache::Key& key, const Cache::Kn
   cache.contexts.insert_or_assign(key, value);
 }
 
-ContextTable::Cache::Known ContextTable::intern(const jvmtiFrameInfo* frames, size_t count) {
+ContextTable::Cache::Known ContextTable::intern(const jvmtiFrameInfo* frames, size_t count, bool is_current) {
   std::vector<recorder::Frame> context;
   bool program_seen = false, lasting = true;
   size_t i = 0;
   for (; i < count && context.size() < depth_max_; ++i) {
     const MethodInfo* info = methods_.info(frames[i].method);
     lasting = lasting && !info->may_be_unloaded;
-    if (info->skip) continue;
+    if (info->skip || info->is_call_of_second_body(frames[i].location)) continue;
     if (info->boundary && program_seen) break;
     program_seen |= !info->of_library;
-    context.push_back({info->id, info->line_at(i == 0 ? at_monitor(frames[i].location) : frames[i].location)});
+    context.push_back(
+        {info->id, info->line_at(i == 0 && is_current ? at_monitor(frames[i].location) : frames[i].location)});
   }
   const uint32_t id = recorder_.intern_context(context).value;
   if (i < count) return {id, i + 1, lasting};

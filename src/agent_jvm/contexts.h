@@ -70,11 +70,14 @@ class ContextTable {
   // Of the current thread, whose environment and cache these are.
   format::ContextId current(JNIEnv* jni, Cache& cache);
 
+  // Of another thread, which is stopped for a moment. Uncached.
+  format::ContextId of_thread(jthread thread);
+
   // Of the current thread, but only down to the innermost frame outside java.util.concurrent. Uncached: for rare use.
   format::ContextId maker();
 
  private:
-  Cache::Known intern(const jvmtiFrameInfo* frames, size_t count);
+  Cache::Known intern(const jvmtiFrameInfo* frames, size_t count, bool is_current);
   Cache::Known by_call_trace(JNIEnv* jni, Cache& cache, bool& may_learn);
   Cache::Known exact(Cache& cache, const Cache::Key* keys, const jint* counts);
   static void remember(Cache& cache, const Cache::Key& key, const Cache::Known& value);

@@ -23,11 +23,18 @@ EMBED(direct_contexts, "ContrafactDirectContexts")
 EMBED(contexts, "ContrafactContexts")
 EMBED(events, "ContrafactEvents")
 EMBED(executors, "ContrafactExecutors")
+EMBED(flow, "ContrafactFlow")
+EMBED(locks, "ContrafactLocks")
+EMBED(outside, "ContrafactOutside")
 EMBED(probes, "ContrafactProbes")
 EMBED(queued, "ContrafactQueued")
 EMBED(queued_node, "ContrafactQueued$Node")
+EMBED(sections, "ContrafactSections")
 EMBED(semaphores, "ContrafactSemaphores")
+EMBED(set_log, "ContrafactSetLog")
+EMBED(sets, "ContrafactSets")
 EMBED(stages, "ContrafactStages")
+EMBED(taints, "ContrafactTaints")
 EMBED(tasks, "ContrafactTasks")
 EMBED(threads, "ContrafactThreads")
 
@@ -49,7 +56,14 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactContexts", contrafact_class_contexts, contrafact_class_end_contexts},
     {"java/lang/ContrafactProbes", contrafact_class_probes, contrafact_class_end_probes},
     {"java/lang/ContrafactExecutors", contrafact_class_executors, contrafact_class_end_executors},
+    {"java/lang/ContrafactLocks", contrafact_class_locks, contrafact_class_end_locks},
+    {"java/lang/ContrafactSections", contrafact_class_sections, contrafact_class_end_sections},
     {"java/lang/ContrafactSemaphores", contrafact_class_semaphores, contrafact_class_end_semaphores},
+    {"java/lang/ContrafactSetLog", contrafact_class_set_log, contrafact_class_end_set_log},
+    {"java/lang/ContrafactSets", contrafact_class_sets, contrafact_class_end_sets},
+    {"java/lang/ContrafactTaints", contrafact_class_taints, contrafact_class_end_taints},
+    {"java/lang/ContrafactOutside", contrafact_class_outside, contrafact_class_end_outside},
+    {"java/lang/ContrafactFlow", contrafact_class_flow, contrafact_class_end_flow},
     {"java/lang/ContrafactStages", contrafact_class_stages, contrafact_class_end_stages},
     {"java/lang/ContrafactThreads", contrafact_class_threads, contrafact_class_end_threads},
 };

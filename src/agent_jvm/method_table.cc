@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent_jvm/agent_state.h"
+#include "classfile/second_body.h"
 
 namespace contrafact::agent_jvm {
 namespace {
@@ -76,6 +77,19 @@ uint32_t MethodInfo::line_at(jlocation location) const {
   return best ? static_cast<uint32_t>(best->line_number) : 0;
 }
 
+uint32_t MethodInfo::first_line() const {
+  const jvmtiLineNumberEntry* first = nullptr;
+  for (const jvmtiLineNumberEntry& entry : lines) {
+    const bool of_source = entry.line_number != classfile::kSecondBodyLine;
+    if (of_source && (!first || entry.start_location < first->start_location)) first = &entry;
+  }
+  return first ? static_cast<uint32_t>(first->line_number) : 0;
+}
+
+bool MethodInfo::is_call_of_second_body(jlocation location) const {
+  return line_at(location) == classfile::kSecondBodyLine;
+}
+
 const MethodInfo* MethodTable::info(jmethodID method) {
   {
     std::lock_guard lock(mutex_);
@@ -127,7 +141,7 @@ MethodInfo MethodTable::describe(jmethodID method) {
   jvmtiLineNumberEntry* lines = nullptr;
   if (jvmti_->GetLineNumberTable(method, &count, &lines) == JVMTI_ERROR_NONE) info.lines.assign(lines, lines + count);
   JvmtiMemory release_lines(jvmti_, lines);
-  info.id = row(text, name, type, info.line_at(0));
+  info.id = row(text, name, type, info.first_line());
   // `get(5, SECONDS)` and its like: a caller of these can go on without the result.
   if (std::string_view(descriptor).starts_with("(JLjava/util/concurrent/TimeUnit;"))
     recorder_.add_fact("method.timed." + std::to_string(info.id.index()), "yes");

@@ -27,6 +27,9 @@ struct MethodInfo {
   std::vector<jvmtiLineNumberEntry> lines;
 
   uint32_t line_at(jlocation location) const;
+  uint32_t first_line() const;  // of the source
+  // The frame of a first body whose second one runs: the method is on the stack twice (classfile/second_body.h).
+  bool is_call_of_second_body(jlocation location) const;
 };
 
 class MethodTable {

@@ -42,6 +42,12 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.include = decode_list(value);
   else if (key == "exclude")
     options.exclude = decode_list(value);
+  else if (key == "classes")
+    options.classes = decode_list(value);
+  else if (key == "sets")
+    options.sets = base::percent_decode(value);
+  else if (key == "flow")
+    options.flow = value == "1";
   else if (key == "analysis")
     options.analysis = base::percent_decode(value);
   else if (key == "analysis_options")
@@ -81,7 +87,8 @@ base::Result<Options> parse_options(std::string_view text) {
     if (equals == std::string_view::npos || !set(options, item.substr(0, equals), item.substr(equals + 1))) {
       return base::Error{
           "agent option '" + std::string(item) +
-          "': unknown or not a valid value; known are output, memory, config, include, exclude, depth, "
+          "': unknown or not a valid value; known are output, memory, config, include, exclude, classes, sets, flow, "
+          "depth, "
           "keep, strict, cpu_switches, command, compare_contexts, analysis, analysis_options, processor, "
           "consumers, capacity, queue, coalescing"};
     }

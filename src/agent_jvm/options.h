@@ -21,6 +21,9 @@ struct Options {
   std::string config;                // path of a tracing configuration
   std::vector<std::string> include;  // function events: see trace_config.h
   std::vector<std::string> exclude;
+  std::vector<std::string> classes;  // whose critical sections are recorded
+  std::string sets;   // "always" or WINDOW/PERIOD in nanoseconds: with what they read and write; empty: without
+  bool flow = false;  // with sets: and which sections information came from
   uint32_t context_depth_max = 64;  // frames of a context, the innermost
   bool keep = false;                // a file that exists stays: the recording goes to OUTPUT.PID
   bool strict = false;              // refuse to run a program that cannot be recorded

@@ -7,6 +7,7 @@
 
 #include <jvmti.h>
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -19,10 +20,14 @@
 
 #include "agent_jvm/edits.h"
 #include "base/result.h"
+#include "format/event.h"
 
 namespace contrafact::agent_jvm {
 
 struct Agent;
+
+// The context of a place in a method, by its position in the original code.
+using PlaceOf = std::function<int32_t(uint32_t pc)>;
 
 constexpr int kAnyJdk = 0;
 constexpr int kNoJdkMax = 1000;
@@ -74,7 +79,15 @@ class Probes {
 
   bool add_fields(Work& work);
   void edit_method(Work& work, size_t index);
+  base::Status observe(Work& work, Edit& edit);
+  format::MethodId method_row(const Work& work, const classfile::Member& method);
+  // `row`: the method's, made with its first place.
+  PlaceOf places_in(const Work& work, const classfile::Member& method, format::MethodId& row);
+  base::Status record_sections(const Work& work, const classfile::Member& method, Edit& edit);
   void note_unseen(std::string_view class_name);
+  // A method that would be too long, or cannot be edited so: what goes in may come out.
+  void note_untracked();
+  void note_chosen(std::string_view class_name);
   void note_failure(std::string_view place, const std::string& reason);
 
   Agent& agent_;
@@ -85,6 +98,9 @@ class Probes {
   std::vector<std::string> refused_;
   std::set<std::string_view> unseen_;  // schedulers
   uint64_t refused_count_ = 0;
+  uint64_t untracked_count_ = 0;        // methods: what goes into them may come out
+  uint64_t chosen_classes_ = 0;         // whose critical sections are recorded
+  std::vector<std::string> unmatched_;  // patterns of such classes that no class matches yet
 };
 
 // The families.
@@ -98,6 +114,7 @@ Family semaphore_family();
 Family completion_service_family();
 Family lambda_family();
 Family frameworks_family();
+Family sets_family();  // only where sets are asked for
 std::span<const UnseenScheduler> unseen_schedulers();
 
 // What a worker takes from a BlockingQueue; `pool` pushes its pool.
@@ -107,6 +124,11 @@ base::Status wrap_takes(Edit& edit, const Edit::Emit& pool);
 base::Status add_function_events(Edit& edit, uint32_t method_id);
 // For JDKs in which Thread.sleep(long) is native: its callers report it. Succeeds if there is no such call.
 base::Status wrap_sleep_calls(Edit& edit);
+// Records each acquisition and release of a monitor. A synchronized method does its locking by itself from then on: the
+// caller hands code.access to the class. `is_observed`: with --sets, the method logs what it accesses.
+base::Status record_monitors(Edit& edit, const PlaceOf& place_of, bool is_observed);
+// Records calls that take, give, await or signal locks of java.util.concurrent, and Object's own.
+base::Status wrap_lock_calls(Edit& edit, const PlaceOf& place_of, bool is_observed);
 // Object.notify and notifyAll are final and native, so their callers report them. Succeeds if there is no such call.
 base::Status tell_notifications(Edit& edit);
 

@@ -9,8 +9,16 @@ namespace {
 constexpr std::string_view kLockSupport = "java/util/concurrent/locks/LockSupport";
 constexpr std::string_view kThread = "java/lang/Thread";
 
+constexpr std::string_view kOwnableSynchronizer = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
+
 base::Status park(Edit& edit) {
   return edit.bracket({kProbesClass, "parkBegin", "()J", {}, "blockEnd"});
+}
+
+// The first argument is the object that the thread waits for.
+base::Status park_for(Edit& edit) {
+  return edit.bracket(
+      {kProbesClass, "parkBegin", "(Ljava/lang/Object;)J", [](Sequence& s) { s.aload(0); }, "blockEnd"});
 }
 
 base::Status unpark(Edit& edit) {
@@ -23,14 +31,18 @@ base::Status sleep(Edit& edit) {
 }
 
 constexpr Probe kProbes[] = {
-    {kLockSupport, "park", "", park},
-    {kLockSupport, "parkNanos", "", park},
-    {kLockSupport, "parkUntil", "", park},
+    {kLockSupport, "park", "()V", park},
+    {kLockSupport, "parkNanos", "(J)V", park},
+    {kLockSupport, "parkUntil", "(J)V", park},
+    {kLockSupport, "park", "(Ljava/lang/Object;)V", park_for},
+    {kLockSupport, "parkNanos", "(Ljava/lang/Object;J)V", park_for},
+    {kLockSupport, "parkUntil", "(Ljava/lang/Object;J)V", park_for},
     {kLockSupport, "unpark", "", unpark},
     {kThread, "sleep", "(JI)V", sleep},
     {kThread, "sleep", "(J)V", sleep, 19},
     {kThread, "sleep", "(Ljava/time/Duration;)V", sleep, 19},
 };
+constexpr AddedField kFields[] = {{kOwnableSynchronizer, "contrafactLock", "I"}};
 
 }  // namespace
 
@@ -68,7 +80,7 @@ base::Status tell_notifications(Edit& edit) {
 }
 
 Family park_family() {
-  return {"park", kProbes, {}};
+  return {"park", kProbes, kFields};
 }
 
 }  // namespace contrafact::agent_jvm

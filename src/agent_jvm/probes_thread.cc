@@ -41,6 +41,12 @@ base::Status run_virtual(Edit& edit) {
   return status ? edit.finish() : status;
 }
 
+// Runs on the carrier, which the thread has left.
+base::Status unmounted(Edit& edit) {
+  return edit.at_entry(
+      [](Sequence& s) { s.aload(0).invokestatic(kThreadsClass, "unmounted", "(Ljava/lang/Thread;)V"); });
+}
+
 base::Status uncaught(Edit& edit) {
   return edit.at_entry(
       [](Sequence& s) { s.aload(0).invokestatic(kThreadsClass, "uncaught", "(Ljava/lang/Thread;)V"); });
@@ -94,6 +100,7 @@ constexpr Probe kProbes[] = {
     {kThread, "join", "(Ljava/time/Duration;)Z", join, kJdkVirtualThreads},
     {kVirtual, "start", "(Ljdk/internal/vm/ThreadContainer;)V", start_virtual, kJdkVirtualThreads},
     {kVirtual, "run", "(Ljava/lang/Runnable;)V", run_virtual, kJdkVirtualThreads},
+    {kVirtual, "afterYield", "()V", unmounted, kJdkVirtualThreads},
     {kVirtual, "createDefaultScheduler", "", silence_pool, kJdkVirtualThreads},
     {kVirtual, "createDelayedTask*", "", silence_pool, kJdkVirtualThreads, 24},
     {kPerTask, "start", "(Ljava/lang/Runnable;)Ljava/lang/Thread;", per_task_start, kJdkVirtualThreads},
@@ -106,11 +113,23 @@ constexpr AddedField kFields[] = {
     {kThread, "contrafactBuffer", "J"},
     {kThread, "contrafactThread", "I"},
     {kThread, "contrafactQuiet", "I"},
+    {kThread, "contrafactStopped", "J"},
+    {kThread, "contrafactStoppedAt", "I"},
+    {kThread, "contrafactUnmounted", "J"},
     {kThread, "contrafactNextId", "I"},
     {kThread, "contrafactLimitId", "I"},
     {kThread, "contrafactFlags", "I"},
     {kThread, "contrafactTask", "I"},
+    {kThread, "contrafactHeld", "[I"},
+    {kThread, "contrafactDepth", "I"},
     {kThread, "contrafactPool", "I"},
+    {kThread, "contrafactSets", "J"},
+    {kThread, "contrafactSetLog", "J"},
+    {kThread, "contrafactObserver", "I"},
+    {kThread, "contrafactBegan", "J"},
+    {kThread, "contrafactRests", "J"},
+    {kThread, "contrafactHolds", "I"},
+    {kThread, "contrafactRead", "I"},
     {kThread, "contrafactSubmitting", "Ljava/lang/Object;"},
     {kThread, "contrafactSubmitter", "Ljava/lang/Object;"},
 };

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "agent_jvm/agent_state.h"
 #include "base/clock.h"
+#include "recorder/access_sets.h"
 
 namespace contrafact::agent_jvm {
 namespace {
@@ -21,6 +23,8 @@ constexpr jint kTaskStarted = 1 << 30;
 constexpr jint kTaskCompleted = INT32_MIN;
 constexpr jint kFlagUncaught = 1;
 constexpr jint kFlagBlocked = 4;  // shifted by the reason: inside a block that JVMTI reported
+constexpr jint kFlagTimedOut = 1 << 16;
+constexpr int64_t kPinnedNsMin = 100'000;
 constexpr jlong kBufferEnded = -1;
 constexpr size_t kWaitingMax = 4096;  // bounds what one notification looks through
 
@@ -28,19 +32,40 @@ constexpr size_t kWaitingMax = 4096;  // bounds what one notification looks thro
 struct State {
   Client* client = nullptr;
   jobject carrier = nullptr;  // global reference; the Thread object that the buffer's address is in
+  int64_t block_ns = 0;       // when the last block began
   ContextTable::Cache contexts;
+  std::unique_ptr<recorder::AccessSetCache> sent_sets;  // made for the first one
 };
 thread_local State* t_state = nullptr;
 
 // Appends from here may go to another buffer than the one that the injected code has the address of.
-template <typename... Operands>
-void append(JNIEnv* jni, jfieldID buffer_field, recorder::ThreadId logical, EventKind kind, Operands... operands) {
+template <typename Append>
+void append_by(JNIEnv* jni, jfieldID buffer_field, Append append) {
   Client* client = t_state->client;
   const contrafact_buffer* before = client->buffer();
-  Recorder::append_as(client, logical, kind, base::monotonic_ns(), operands...);
+  append(client);
   if (client->buffer() != before) {
     jni->SetLongField(t_state->carrier, buffer_field, reinterpret_cast<jlong>(client->buffer()));
   }
+}
+
+template <typename... Operands>
+void append_at(JNIEnv* jni, jfieldID buffer_field, recorder::ThreadId logical, EventKind kind, int64_t time_ns,
+               Operands... operands) {
+  append_by(jni, buffer_field,
+            [&](Client* client) { Recorder::append_as(client, logical, kind, time_ns, operands...); });
+}
+
+template <typename... Operands>
+void append(JNIEnv* jni, jfieldID buffer_field, recorder::ThreadId logical, EventKind kind, Operands... operands) {
+  append_at(jni, buffer_field, logical, kind, base::monotonic_ns(), operands...);
+}
+
+void leave_sets(JNIEnv* jni, jthread thread) {
+  jclass log = jni->FindClass("java/lang/ContrafactSetLog");
+  jmethodID leave = log ? jni->GetStaticMethodID(log, "leave", "(Ljava/lang/Thread;)V") : nullptr;
+  if (leave) jni->CallStaticVoidMethod(log, leave, thread);
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
 }
 
 jint blocked_flag(format::BlockReason reason) {
@@ -55,7 +80,10 @@ bool Threads::resolve(JNIEnv* jni) {
   buffer_ = jni->GetFieldID(type, "contrafactBuffer", "J");
   thread_ = buffer_ ? jni->GetFieldID(type, "contrafactThread", "I") : nullptr;
   quiet_ = thread_ ? jni->GetFieldID(type, "contrafactQuiet", "I") : nullptr;
-  flags_ = quiet_ ? jni->GetFieldID(type, "contrafactFlags", "I") : nullptr;
+  stopped_ = quiet_ ? jni->GetFieldID(type, "contrafactStopped", "J") : nullptr;
+  stopped_at_ = stopped_ ? jni->GetFieldID(type, "contrafactStoppedAt", "I") : nullptr;
+  unmounted_ = stopped_at_ ? jni->GetFieldID(type, "contrafactUnmounted", "J") : nullptr;
+  flags_ = unmounted_ ? jni->GetFieldID(type, "contrafactFlags", "I") : nullptr;
   task_ = flags_ ? jni->GetFieldID(type, "contrafactTask", "I") : nullptr;
   java_tid_ = task_ ? jni->GetFieldID(type, "tid", "J") : nullptr;
   if (!java_tid_) jni->ExceptionClear();
@@ -81,7 +109,8 @@ jlong Threads::attach(JNIEnv* jni, jthread carrier) {
   row.java_tid = static_cast<uint64_t>(jni->GetLongField(carrier, java_tid_));
   Client* client = agent_.recorder->attach(row);
   if (!client) return 0;
-  t_state = new State{client, jni->NewGlobalRef(carrier), {}};
+  t_state = new State{client, jni->NewGlobalRef(carrier), 0, {}};
+  agent_.locks->owners().add(jni, t_state->carrier, Recorder::thread_of(client), static_cast<int64_t>(row.java_tid));
   jni->SetIntField(carrier, thread_, static_cast<jint>(Recorder::thread_of(client).value) + 1);
   Recorder::append(client, EventKind::thread_begin, base::monotonic_ns());
   const jlong buffer = reinterpret_cast<jlong>(client->buffer());
@@ -96,7 +125,9 @@ jlong Threads::swap(jlong owner) {
 jint Threads::add_virtual(JNIEnv* jni, jthread thread) {
   format::ThreadRow row = describe(thread, format::ThreadKind::virtual_thread);
   row.java_tid = static_cast<uint64_t>(jni->GetLongField(thread, java_tid_));
-  return static_cast<jint>(agent_.recorder->add_thread(row).value);
+  const recorder::ThreadId id = agent_.recorder->add_thread(row);
+  agent_.locks->owners().add_virtual(static_cast<int64_t>(row.java_tid), id);
+  return static_cast<jint>(id.value);
 }
 
 void Threads::started(JNIEnv* jni, jthread thread) {
@@ -124,7 +155,9 @@ void Threads::ended(JNIEnv* jni, jthread thread) {
   }
   Recorder::append(client, EventKind::thread_end, base::monotonic_ns());
   jni->SetLongField(thread, buffer_, kBufferEnded);
+  if (agent_.sets) leave_sets(jni, thread);
   agent_.recorder->detach(client);
+  agent_.locks->owners().remove(jni);
   jni->DeleteGlobalRef(t_state->carrier);
   delete t_state;
   t_state = nullptr;
@@ -135,35 +168,79 @@ format::ContextId Threads::context(JNIEnv* jni) {
   return agent_.contexts->current(jni, t_state ? t_state->contexts : early);
 }
 
+recorder::ThreadId Threads::known(JNIEnv* jni, jthread thread) const {
+  return recorder::ThreadId(static_cast<uint32_t>(jni->GetIntField(thread, thread_) - 1));
+}
+
 recorder::ThreadId Threads::logical(JNIEnv* jni, jthread thread) {
-  const jint known = jni->GetIntField(thread, thread_);
-  if (known > 0) return recorder::ThreadId(static_cast<uint32_t>(known - 1));
+  if (const recorder::ThreadId id = known(jni, thread); id.valid()) return id;
   const jint added = add_virtual(jni, thread);
   jni->SetIntField(thread, thread_, added + 1);
   return recorder::ThreadId(static_cast<uint32_t>(added));
 }
 
-void Threads::block_begin(JNIEnv* jni, jthread thread, format::BlockReason reason) {
+bool Threads::block_begin(JNIEnv* jni, jthread thread, format::BlockReason reason) {
   if (!t_state && jni->GetIntField(thread, thread_) == 0) attach(jni, thread);
-  if (!t_state || jni->GetIntField(thread, quiet_) != 0) return;
+  if (!t_state) return false;
+  if (jni->GetIntField(thread, quiet_) != 0) {
+    jni->SetLongField(thread, stopped_, base::monotonic_ns());
+    return false;
+  }
   jni->SetIntField(thread, quiet_, 1);
   jni->SetIntField(thread, flags_, jni->GetIntField(thread, flags_) | blocked_flag(reason));
   const format::ContextId context = this->context(jni);
-  append(jni, buffer_, logical(jni, thread), EventKind::block_begin, reason, context.value);
+  t_state->block_ns = base::monotonic_ns();
+  append_at(jni, buffer_, logical(jni, thread), EventKind::block_begin, t_state->block_ns, reason, context.value);
+  jni->SetLongField(thread, stopped_, t_state->block_ns);
+  jni->SetIntField(thread, stopped_at_, static_cast<jint>(context.value));
+  return true;
 }
 
-void Threads::wait_begin(JNIEnv* jni, jthread thread, jobject monitor) {
-  block_begin(jni, thread, format::BlockReason::object_wait);
-  if (!(jni->GetIntField(thread, flags_) & blocked_flag(format::BlockReason::object_wait))) return;
+// As ContrafactThreads.stayed().
+void Threads::note_pinned(JNIEnv* jni, jthread thread) {
+  if (agent_.jdk < kJdkVirtualThreads || jni->IsSameObject(thread, t_state->carrier)) return;
+  const int64_t stopped_ns = jni->GetLongField(thread, stopped_);
+  const int64_t blocked_ns = base::monotonic_ns() - stopped_ns;
+  if (jni->GetLongField(thread, unmounted_) >= stopped_ns || blocked_ns < kPinnedNsMin) return;
+  agent_.pinned.note(format::ContextId(static_cast<uint32_t>(jni->GetIntField(thread, stopped_at_))), blocked_ns);
+}
+
+void Threads::blocked_on(JNIEnv* jni, jthread thread, const Locks::Wait& wait) {
+  if (!t_state || !wait.lock.valid()) return;
+  const recorder::ThreadId id = logical(jni, thread);
+  append_at(jni, buffer_, id, EventKind::blocked_on, t_state->block_ns, wait.lock.value, wait.holder.value);
+  if (wait.holder_at.valid())
+    append_at(jni, buffer_, id, EventKind::holder_at, t_state->block_ns, wait.holder_at.value);
+}
+
+void Threads::accesses(JNIEnv* jni, recorder::ThreadId thread, const Sets::Segment& segment) {
+  if (!t_state) return;
+  if (!t_state->sent_sets) t_state->sent_sets = std::make_unique<recorder::AccessSetCache>();
+  append_by(jni, buffer_, [&](Client* client) {
+    for (const Sets::Part& part : segment.parts) {
+      recorder::append_accesses_as(client, thread, *t_state->sent_sets, part.end_ns, segment.gap, part.ranges);
+      if (!part.call.valid()) continue;
+      Recorder::append_as(client, thread, EventKind::accesses_cut, part.end_ns, part.is_after ? 1 : 0, part.call.value);
+    }
+  });
+}
+
+bool Threads::wait_begin(JNIEnv* jni, jthread thread, jobject monitor) {
+  if (!block_begin(jni, thread, format::BlockReason::object_wait)) return false;
   const uint32_t id = logical(jni, thread).value;
   jobject kept = jni->NewGlobalRef(monitor);
   std::lock_guard lock(waiting_mutex_);
-  if (!kept || waiting_.size() >= kWaitingMax) return jni->DeleteGlobalRef(kept);
+  if (!kept || waiting_.size() >= kWaitingMax) {
+    jni->DeleteGlobalRef(kept);
+    return true;
+  }
   waiting_.push_back({kept, id});
   waiting_count_.store(static_cast<uint32_t>(waiting_.size()), std::memory_order_release);
+  return true;
 }
 
-void Threads::wait_end(JNIEnv* jni, jthread thread) {
+void Threads::wait_end(JNIEnv* jni, jthread thread, bool timed_out) {
+  if (timed_out) jni->SetIntField(thread, flags_, jni->GetIntField(thread, flags_) | kFlagTimedOut);
   if (waiting_count_.load(std::memory_order_acquire) > 0) {
     const uint32_t id = logical(jni, thread).value;
     std::lock_guard lock(waiting_mutex_);
@@ -196,6 +273,7 @@ void Threads::block_end(JNIEnv* jni, jthread thread, format::BlockReason reason)
   jni->SetIntField(thread, flags_, flags & ~blocked_flag(reason));
   jni->SetIntField(thread, quiet_, jni->GetIntField(thread, quiet_) - 1);
   append(jni, buffer_, logical(jni, thread), EventKind::block_end, reason);
+  note_pinned(jni, thread);
 }
 
 }  // namespace contrafact::agent_jvm

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "agent_jvm/contexts.h"
+#include "agent_jvm/locks.h"
+#include "agent_jvm/sets.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::agent_jvm {
@@ -35,13 +37,22 @@ class Threads {
   // The current thread's stack.
   format::ContextId context(JNIEnv* jni);
 
+  // The number of any thread; none if it has none yet.
+  recorder::ThreadId known(JNIEnv* jni, jthread thread) const;
+
   // Contended monitors and Object.wait. `thread` is the current thread, perhaps a virtual one.
-  void block_begin(JNIEnv* jni, jthread thread, format::BlockReason reason);
+  // False if no event was recorded: the block is part of something else.
+  bool block_begin(JNIEnv* jni, jthread thread, format::BlockReason reason);
+  // Records the lock for which the thread has just begun to block.
+  void blocked_on(JNIEnv* jni, jthread thread, const Locks::Wait& wait);
   void block_end(JNIEnv* jni, jthread thread, format::BlockReason reason);
 
+  // Records what `thread`, which the current one is or carries, accessed before its next event of a lock.
+  void accesses(JNIEnv* jni, recorder::ThreadId thread, const Sets::Segment& segment);
+
   // Object.wait of the current thread at `monitor`, which it holds when it begins to wait.
-  void wait_begin(JNIEnv* jni, jthread thread, jobject monitor);
-  void wait_end(JNIEnv* jni, jthread thread);
+  bool wait_begin(JNIEnv* jni, jthread thread, jobject monitor);
+  void wait_end(JNIEnv* jni, jthread thread, bool timed_out);
   // The thread that has waited longest at `monitor`; -1 if none does. From then on it counts as notified.
   jint next_waiting(JNIEnv* jni, jobject monitor);
 
@@ -53,8 +64,10 @@ class Threads {
   };
 
   format::ThreadRow describe(jthread thread, format::ThreadKind kind);
+  // The current thread's number, or that of the virtual thread that it carries.
   recorder::ThreadId logical(JNIEnv* jni, jthread thread);
 
+  void note_pinned(JNIEnv* jni, jthread thread);
   // REQUIRES: waiting_mutex_ is held
   void forget(JNIEnv* jni, std::vector<Waiting>::iterator waiting);
 
@@ -65,6 +78,9 @@ class Threads {
   jfieldID buffer_ = nullptr;
   jfieldID thread_ = nullptr;
   jfieldID quiet_ = nullptr;
+  jfieldID stopped_ = nullptr;
+  jfieldID stopped_at_ = nullptr;
+  jfieldID unmounted_ = nullptr;
   jfieldID flags_ = nullptr;
   jfieldID task_ = nullptr;
   jfieldID java_tid_ = nullptr;

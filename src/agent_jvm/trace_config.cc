@@ -14,6 +14,10 @@ constexpr std::string_view kNever[] = {
     "java.lang.ref.*",       "jdk.internal.misc.*", "java.lang.VirtualThread", "java.lang.Math",
 };
 
+bool is_never_chosen(std::string_view class_name) {
+  return std::ranges::any_of(kNever, [&](std::string_view never) { return base::matches_glob(never, class_name); });
+}
+
 bool any_matches(const std::vector<std::string>& patterns, std::string_view class_name, std::string_view qualified) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
     return base::matches_glob(pattern, class_name) || base::matches_glob(pattern, qualified);
@@ -49,10 +53,11 @@ base::Status TraceConfig::add_lines(std::string_view text) {
 }
 
 bool TraceConfig::may_choose_from(std::string_view class_name) const {
-  for (std::string_view never : kNever) {
-    if (base::matches_glob(never, class_name)) return false;
-  }
-  return may_match(class_name);
+  return !is_never_chosen(class_name) && may_match(class_name);
+}
+
+bool TraceConfig::chooses_class(std::string_view class_name) const {
+  return !include_.empty() && !is_never_chosen(class_name) && any_matches(include_, class_name, class_name);
 }
 
 bool TraceConfig::may_match(std::string_view class_name) const {

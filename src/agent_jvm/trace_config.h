@@ -26,6 +26,8 @@ class TraceConfig {
   // The same by the patterns alone: also of the classes that the tracing probes stand on.
   bool may_match(std::string_view class_name) const;
   bool chooses(std::string_view class_name, std::string_view method) const;
+  // Whether a pattern matches the class itself. Never one that the probes stand on.
+  bool chooses_class(std::string_view class_name) const;
 
  private:
   std::vector<std::string> include_;

@@ -45,5 +45,15 @@ TEST(TraceConfig, AnErrorNamesTheLine) {
   EXPECT_FALSE(config.add_lines("include a b"));
 }
 
+TEST(TraceConfig, ChoosesClassesByTheWholePattern) {
+  TraceConfig config;
+  config.add_include("shop.*Cache");
+  EXPECT_TRUE(config.chooses_class("shop.api.FeedCache"));
+  EXPECT_FALSE(config.chooses_class("shop.api.Feed"));
+  config.add_include("*Thread");
+  EXPECT_FALSE(config.chooses_class("java.lang.Thread"));
+  EXPECT_FALSE(TraceConfig().chooses_class("shop.Feed"));
+}
+
 }  // namespace
 }  // namespace contrafact::agent_jvm

@@ -1,11 +1,14 @@
 #include "analysis/contended_places.h"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "analysis/covered_time.h"
+#include "model/blocked_on.h"
+#include "model/critical_sections.h"
 #include "model/library_calls.h"
 #include "model/task_walk.h"
 
@@ -20,14 +23,19 @@ using model::Trace;
 struct Wait {
   int64_t begin_ns, end_ns;
   ContextId context;
+  ContextId holder_at;
 };
 
-using Line = std::pair<uint32_t, uint32_t>;  // method, line
+// An object of waiting: a lock, or a line of a method.
+struct Awaited {
+  uint32_t lock = UINT32_MAX, method = UINT32_MAX, line = 0;
+  auto operator<=>(const Awaited&) const = default;
+};
 
 // The program's line that waits at `context`; if only a library's code is on the stack, the library's line.
-Line line_of(const Trace& trace, ContextId context) {
+Awaited line_of(const Trace& trace, ContextId context) {
   const format::ContextRow& row = trace.contexts[trace.program_frame(context).index()];
-  return {row.method.value, row.line};
+  return {UINT32_MAX, row.method.value, row.line};
 }
 
 bool is_for_lock(const Trace& trace, BlockReason reason, ContextId context) {
@@ -49,12 +57,12 @@ class Places {
     }
     const int64_t recorded_ns = std::max<int64_t>(1, trace_.end_ns() - trace_.begin_ns());
     std::vector<ContendedPlace> places;
-    for (auto& [line, waits] : waits_) {
-      const auto longest =
-          std::ranges::max_element(waits, {}, [](const Wait& one) { return one.end_ns - one.begin_ns; });
+    for (auto& [awaited, waits] : waits_) {
       ContendedPlace& place = places.emplace_back();
-      place.context = longest->context;
-      place.holder_may_wait = waiting_methods_.contains(line.first);
+      place.context = longest(waits, [](const Wait&) { return true; }).context;
+      place.lock = model::LockId(awaited.lock);
+      place.holder_at = longest(waits, [](const Wait& one) { return one.holder_at.valid(); }).holder_at;
+      place.holder_may_wait = waiting_methods_.contains(line_of(trace_, place.context).method);
       place.contended_ns = covered_ns(waits);  // puts them in order
       place.share = static_cast<double>(place.contended_ns) / static_cast<double>(recorded_ns);
     }
@@ -63,6 +71,16 @@ class Places {
   }
 
  private:
+  // Of those that `counts` accepts; an empty one if there is none.
+  template <typename Counts>
+  static Wait longest(const std::vector<Wait>& waits, Counts counts) {
+    Wait found{0, -1, {}, {}};
+    for (const Wait& one : waits) {
+      if (counts(one) && one.end_ns - one.begin_ns > found.end_ns - found.begin_ns) found = one;
+    }
+    return found;
+  }
+
   void walk_thread(model::ThreadId thread) {
     for (model::TaskWalk walk(trace_, thread); walk.next();) {
       if (walk.kind() == EventKind::wait_begin) note_waiting(ContextId(walk.b()));
@@ -71,8 +89,12 @@ class Places {
       const auto reason = static_cast<BlockReason>(trace_.a[begin]);
       const ContextId context(trace_.b[begin]);
       if (!context.valid()) continue;
-      if (is_for_lock(trace_, reason, context)) {
-        waits_[line_of(trace_, context)].push_back({trace_.time_ns[begin], walk.time_ns(), context});
+      const model::BlockedOn* known = model::blocked_on_at(trace_, model::EventIndex(begin));
+      if (known != nullptr && model::is_held(trace_.locks[known->lock.index()].kind)) {
+        waits_[{.lock = known->lock.value}].push_back(
+            {trace_.time_ns[begin], walk.time_ns(), context, known->holder_at});
+      } else if (known == nullptr && is_for_lock(trace_, reason, context)) {
+        waits_[line_of(trace_, context)].push_back({trace_.time_ns[begin], walk.time_ns(), context, {}});
       } else if (!keeps_length(reason)) {
         note_waiting(context);
       }
@@ -90,7 +112,7 @@ class Places {
 
   const model::Facts& facts_;
   const Trace& trace_;
-  std::map<Line, std::vector<Wait>> waits_;
+  std::map<Awaited, std::vector<Wait>> waits_;
   std::set<uint32_t> noted_, waiting_methods_;
 };
 

@@ -55,6 +55,27 @@ TEST(ContendedPlaces, AMethodThatWaitsForMayHoldItsLockMeanwhile) {
   }
 }
 
+// Two lines, one lock: their waits count together. One line, two locks: apart.
+TEST(ContendedPlaces, KnownLocksAreToldApartWhereverTheyAreAskedFor) {
+  std::string events(kWaits);
+  const auto put_behind = [&](std::string_view line, std::string_view more) {
+    events.insert(events.find(line) + line.size(), more);
+  };
+  put_behind("20 w1 block_begin monitor c2\n", "20 w1 blocked_on l1 main\n20 w1 holder_at c4\n");
+  put_behind("30 w2 block_begin monitor c2\n", "30 w2 blocked_on l2\n");
+  put_behind("70 w1 block_begin monitor c4\n", "70 w1 blocked_on l1\n");
+  const std::vector<ContendedPlace> places =
+      places_in("fact jvm.name x\nlock l1 monitor a\nlock l2 monitor b\n" + events);
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0].lock, model::LockId(1));
+  EXPECT_EQ(places[0].contended_ns, 30);
+  EXPECT_FALSE(places[0].holder_at.valid());
+  EXPECT_EQ(places[1].lock, model::LockId(0));
+  EXPECT_EQ(places[1].contended_ns, 25);
+  EXPECT_EQ(places[1].context, model::ContextId(1));
+  EXPECT_EQ(places[1].holder_at, model::ContextId(3));
+}
+
 TEST(ContendedPlaces, NativeRunsHoldTheirLocks) {
   EXPECT_TRUE(places_in("fact agent native\nlock l1 mutex\n0 main thread_begin\n10 main block_begin monitor c2\n20 "
                         "main block_end monitor\n"

@@ -21,10 +21,19 @@ using model::EventKind;
 // What is gathered before it is summarised.
 struct Gathered {
   LockUse use;
+  uint32_t sections = 0;
   std::vector<int64_t> waits_ns, holds_ns;
   std::map<uint32_t, int64_t> owners_ns;  // by the owner's site
 
+  void add(const model::LockWait& wait) {
+    ++use.acquisitions;
+    ++use.contended;
+    use.waits_only = sections == 0;
+    waits_ns.push_back(wait.wait_ns());
+  }
   void add(const CriticalSection& section, bool held, int64_t hold_cpu_ns) {
+    ++sections;
+    use.waits_only = false;
     const bool had = section.outcome == model::Outcome::normal;
     if (had) {
       ++use.acquisitions;
@@ -43,6 +52,23 @@ struct Gathered {
   }
 };
 
+// Half-open.
+struct RowRange {
+  size_t begin = 0, end = 0;
+};
+
+// By lock: the first lock of its group. A native program's variables have different names, or none: each is a group.
+std::vector<uint32_t> lock_groups(const model::Trace& trace) {
+  std::vector<uint32_t> groups(trace.locks.size());
+  std::map<std::pair<format::LockKind, uint32_t>, uint32_t> firsts;  // by kind and name
+  const bool native = model::is_native(trace);
+  for (uint32_t i = 0; i < groups.size(); ++i) {
+    const format::LockRow& row = trace.locks[i];
+    groups[i] = native || !row.name.valid() ? i : firsts.try_emplace({row.kind, row.name.value}, i).first->second;
+  }
+  return groups;
+}
+
 // A try that found the lock held.
 struct FailedTry {
   uint32_t lock;
@@ -58,6 +84,8 @@ class LockProfiler {
         sections_(facts.sections()),
         wakes_(facts.wakes()),
         locks_by_use_(locks_by_use(trace_, sections_, wakes_)),
+        waits_(model::lock_waits(trace_)),
+        groups_(lock_groups(trace_)),
         cpu_(trace_),
         sites_of_(trace_) {}
 
@@ -67,21 +95,24 @@ class LockProfiler {
       if (range.size() > 0) profile_.threads_ns += trace_.time_ns[range.end - 1] - trace_.time_ns[range.begin];
     }
     profile_.cpu_known = cpu_.known();
+    profile_.path_known = model::is_native(trace_);
     list_thread_waits();
     list_failed_tries();
     follow_critical_path();
     add_locks();
     cut(profile_.locks);
     cut(profile_.lock_sites);
+    keep_longest_waits();
     profile_.sites = sites_of_.sites();
     return std::move(profile_);
   }
 
  private:
-  // What is gathered of one lock.
+  // What is gathered of one lock, or of one group of locks.
   struct LockTotals {
     Gathered gathered;
     std::vector<uint32_t> threads;
+    uint32_t instances = 0;
     int64_t held_ns = 0;
     std::map<uint32_t, Gathered> sites;
   };
@@ -106,24 +137,80 @@ class LockProfiler {
               [](const FailedTry& x, const FailedTry& y) { return x.lock < y.lock; });
   }
 
-  // One lock after the other: sections and failed tries are in the order of locks.
+  // One lock's ranges of sections, of failed tries and of waits.
+  struct LockPart {
+    uint32_t group = 0, lock = 0;
+    RowRange sections, failed, waits;
+  };
+
+  // One group after the other.
   void add_locks() {
     reserve_rows();
-    auto failed = failed_tries_.begin();
-    for (size_t begin = 0; begin < sections_.size() || failed != failed_tries_.end();) {
-      const uint32_t of_section = begin < sections_.size() ? sections_[begin].lock.value : UINT32_MAX;
-      const uint32_t lock = failed != failed_tries_.end() ? std::min(of_section, failed->lock) : of_section;
+    std::vector<LockPart> parts = lock_parts();
+    std::ranges::stable_sort(parts, {}, &LockPart::group);
+    for (size_t begin = 0; begin < parts.size();) {
       LockTotals totals;
       size_t end = begin;
-      while (end < sections_.size() && sections_[end].lock.value == lock) ++end;
-      if (end > begin) add_sections(begin, end, totals);
-      for (; failed != failed_tries_.end() && failed->lock == lock; ++failed) {
-        ++totals.sites[failed->site].use.failed;
-        ++totals.gathered.use.failed;
-      }
-      add_rows(LockId(lock), totals);
+      for (; end < parts.size() && parts[end].group == parts[begin].group; ++end) add_part(parts[end], totals);
+      add_rows(LockId(parts[begin].lock), totals);
       begin = end;
     }
+  }
+
+  // In the order of locks, as sections, tries and waits are.
+  std::vector<LockPart> lock_parts() const {
+    std::vector<LockPart> parts;
+    size_t section = 0, failed = 0, wait = 0;
+    const auto lock_at = [](const auto& rows, size_t at, auto lock_of) {
+      return at < rows.size() ? lock_of(rows[at]) : UINT32_MAX;
+    };
+    const auto of_row = [](const auto& row) { return row.lock.value; };
+    const auto of_try = [](const FailedTry& row) { return row.lock; };
+    const auto take = [&](const auto& rows, size_t& at, uint32_t lock, auto lock_of) {
+      RowRange range{at, at};
+      while (lock_at(rows, at, lock_of) == lock) range.end = ++at;
+      return range;
+    };
+    while (section < sections_.size() || failed < failed_tries_.size() || wait < waits_.size()) {
+      const uint32_t lock = std::min(
+          {lock_at(sections_, section, of_row), lock_at(failed_tries_, failed, of_try), lock_at(waits_, wait, of_row)});
+      LockPart& part = parts.emplace_back();
+      part.lock = lock;
+      part.group = groups_[lock];
+      part.sections = take(sections_, section, lock, of_row);
+      part.failed = take(failed_tries_, failed, lock, of_try);
+      part.waits = take(waits_, wait, lock, of_row);
+    }
+    return parts;
+  }
+
+  void add_part(const LockPart& part, LockTotals& totals) {
+    ++totals.instances;
+    if (part.sections.end > part.sections.begin) add_sections(part.sections.begin, part.sections.end, totals);
+    for (size_t i = part.failed.begin; i < part.failed.end; ++i) {
+      ++totals.sites[failed_tries_[i].site].use.failed;
+      ++totals.gathered.use.failed;
+    }
+    for (size_t i = part.waits.begin; i < part.waits.end; ++i) add_wait(waits_[i], totals);
+  }
+
+  void add_wait(const model::LockWait& wait, LockTotals& totals) {
+    Gathered& site = totals.sites[site_of(wait.lock, wait.site)];
+    site.add(wait);
+    totals.gathered.add(wait);
+    totals.threads.push_back(wait.thread.value);
+    if (wait.holder_at.valid()) site.owners_ns[site_of(wait.lock, wait.holder_at)] += wait.wait_ns();
+    if (!wait.holder.valid()) return;
+    for (Gathered* each : {&site, &totals.gathered}) each->use.owner_wait_ns += wait.wait_ns();
+  }
+
+  void keep_longest_waits() {
+    if (options_.locks_only)
+      std::erase_if(waits_, [&](const auto& wait) { return !model::is_held(trace_.locks[wait.lock.index()].kind); });
+    std::ranges::stable_sort(waits_, std::greater(), &model::LockWait::wait_ns);
+    profile_.wait_count = waits_.size();
+    if (waits_.size() > options_.rows_max) waits_.resize(options_.rows_max);
+    profile_.longest_waits = std::move(waits_);
   }
 
   void reserve_rows() {
@@ -223,7 +310,7 @@ class LockProfiler {
 
   void follow_critical_path() {
     critical_ns_.assign(sections_.size(), 0);
-    if (sections_.empty()) return;
+    if (sections_.empty() || !profile_.path_known) return;
     const graph::SectionOrder recorded = graph::recorded_order(trace_, sections_);
     const graph::SyncGraph graph = graph::build_sync_graph(facts_, recorded);
     profile_.critical_ns = graph.duration_ns();
@@ -261,7 +348,7 @@ class LockProfiler {
       profile_.left_out_wait_ns = base::add_saturated(profile_.left_out_wait_ns, totals.gathered.use.wait.total_ns);
       return;
     }
-    LockRowStats row{lock, totals.gathered.use};
+    LockRowStats row{lock, totals.instances, totals.gathered.use};
     row.is_lock = is_lock;
     row.held_share = share(totals.held_ns, profile_.run_ns);
     row.wait_share = share(row.use.wait.total_ns, profile_.threads_ns);
@@ -312,6 +399,8 @@ class LockProfiler {
   const std::vector<CriticalSection>& sections_;
   const std::vector<model::SyncWake>& wakes_;
   std::vector<bool> locks_by_use_;
+  std::vector<model::LockWait> waits_;
+  const std::vector<uint32_t> groups_;  // by lock
   CpuTimes cpu_;
   LockProfile profile_;
   std::vector<FailedTry> failed_tries_;  // in the order of locks

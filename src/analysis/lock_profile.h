@@ -8,6 +8,10 @@
 // on it while the thread that the path runs through holds the lock, and while the path waits for it; an instant counts
 // for each lock held then.
 //
+// A JVM's locks: of those that are not of chosen classes only the waits are recorded, and who held the lock then
+// (model/lock_waits.h). Their rows have no acquisitions without a wait and no holds. The locks of one class, and of one
+// field where that is known, are one row.
+//
 // Pure function. Cost: the model's critical sections, two sorts, and for each contended acquisition the sections within
 // its wait. Memory: a row for each lock and site, and the sections of one lock at a time.
 #pragma once
@@ -18,12 +22,14 @@
 #include "analysis/duration_stats.h"
 #include "analysis/lock_sites.h"
 #include "model/facts.h"
+#include "model/lock_waits.h"
 
 namespace contrafact::analysis {
 
 using model::LockId;
 
 struct LockUse {
+  bool waits_only = false;    // acquisitions without a wait, and releases, were not recorded
   uint32_t acquisitions = 0;  // that succeeded; for conditions and barriers: waits that ended well
   uint32_t contended = 0;     // of these, after a wait
   uint32_t failed = 0;        // tries that found it held, waits that ended by timeout or otherwise
@@ -37,7 +43,8 @@ struct LockUse {
 };
 
 struct LockRowStats {
-  LockId lock;
+  LockId lock;             // of several instances the first
+  uint32_t instances = 1;  // locks that this row is of
   LockUse use;
   double held_share = 0;      // of the run, during which a thread held it
   double wait_share = 0;      // of the threads' time together, spent waiting for it
@@ -68,10 +75,13 @@ struct LockProfile {
   std::vector<LockRowStats> locks;             // the longest wait first, then by acquisitions
   std::vector<LockSiteStats> lock_sites;       // in the same order
   size_t lock_count = 0, lock_site_count = 0;  // with those beyond rows_max
+  size_t wait_count = 0;                       // of a JVM's locks
+  std::vector<model::LockWait> longest_waits;  // of a JVM's locks, the longest first
   size_t left_out = 0;                         // by LockProfileOptions::locks_only, and the waits there
   int64_t left_out_wait_ns = 0;
   int64_t run_ns = 0;
   int64_t critical_ns = 0;  // length of the critical path
+  bool path_known = false;  // it is: of a native program, whose waits have no other causes than locks and the like
   int64_t threads_ns = 0;   // lifetimes of all threads together
   bool cpu_known = false;   // the kernel reported when threads left their cores
 };

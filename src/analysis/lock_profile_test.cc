@@ -110,5 +110,34 @@ TEST(LockProfile, SemaphoresAreAcquiredButNotHeld) {
   EXPECT_EQ(profile.locks[0].use.failed, 1u);
 }
 
+// Locks of one class are one row. Of a JVM's locks only the waits are known, and who held them.
+TEST(LockProfile, WaitsOfAJvmAreCountedByClassOfLock) {
+  const model::Trace trace = parsed(
+      "fact jvm.name x\nmethod m1 shop.Cache.get Cache.java:10\nmethod m2 shop.Cache.put Cache.java:30\n"
+      "context c1 - m1:12\ncontext c2 - m2:33\nlock l1 monitor \"shop.Cache\"\nlock l2 monitor \"shop.Cache\"\n"
+      "lock l3 condition \"shop.Queue\"\nthread a\nthread b\nthread c\n0 a thread_begin\n0 b thread_begin\n"
+      "10 a block_begin monitor c1\n10 a blocked_on l1 b\n10 a holder_at c2\n40 a block_end monitor\n"
+      "50 b block_begin monitor c1\n50 b blocked_on l2 c\n60 b block_end monitor\n"
+      "70 b block_begin object_wait c1\n70 b blocked_on l3\n90 b block_end object_wait\n"
+      "100 a thread_end\n100 b thread_end\n");
+  const LockProfile profile = lock_profile(trace, {.locks_only = true});
+  ASSERT_EQ(profile.locks.size(), 1u);
+  const LockRowStats& lock = profile.locks[0];
+  EXPECT_EQ(lock_name(trace, lock.lock), "shop.Cache");
+  EXPECT_EQ(lock.instances, 2u);
+  EXPECT_EQ(lock.threads, 2u);
+  EXPECT_EQ(lock.use.contended, 2u);
+  EXPECT_TRUE(lock.use.waits_only);
+  EXPECT_EQ(lock.use.wait.total_ns, 40);
+  EXPECT_EQ(lock.use.hold.count, 0u);
+  EXPECT_EQ(profile.left_out, 1u);
+  EXPECT_EQ(profile.left_out_wait_ns, 20);
+  const LockSiteStats& get = site_row(profile, "Cache.get (Cache.java:12)");
+  EXPECT_EQ(profile.sites[get.owner_site].label, "Cache.put (Cache.java:33)");
+  EXPECT_DOUBLE_EQ(get.owner_share, 0.75);
+  ASSERT_EQ(profile.longest_waits.size(), 2u);
+  EXPECT_EQ(profile.longest_waits[0].wait_ns(), 30);
+}
+
 }  // namespace
 }  // namespace contrafact::analysis

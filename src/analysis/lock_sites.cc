@@ -1,6 +1,11 @@
 #include "analysis/lock_sites.h"
 
+#include "model/facts.h"
+
 namespace contrafact::analysis {
+
+LockSites::LockSites(const model::Trace& trace)
+    : trace_(trace), is_native_(model::is_native(trace)), futex_frames_(trace) {}
 
 uint32_t LockSites::of(model::ContextId context) {
   const auto method = context.valid() ? trace_.contexts[context.index()].method : model::MethodId::none();
@@ -15,6 +20,7 @@ uint32_t LockSites::of(model::ContextId context) {
 }
 
 uint32_t LockSites::of(model::LockId lock, model::ContextId context) {
+  if (!is_native_) return of(context.valid() ? trace_.code_frame(context) : context);
   const bool is_futex = trace_.locks[lock.index()].kind == format::LockKind::futex;
   return of(is_futex && context.valid() ? futex_frames_.program_frame(context) : context);
 }

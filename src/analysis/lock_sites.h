@@ -19,15 +19,17 @@ struct LockSite {
 
 class LockSites {
  public:
-  explicit LockSites(const model::Trace& trace) : trace_(trace), futex_frames_(trace) {}
+  explicit LockSites(const model::Trace& trace);
   // Index into sites().
   uint32_t of(model::ContextId context);
-  // At a futex, the frame that is the program's (futex_frames.h).
+  // At a futex, the frame that is the program's (futex_frames.h). Of a JVM's trace the innermost that is not the
+  // JDK's.
   uint32_t of(model::LockId lock, model::ContextId context);
   const std::vector<LockSite>& sites() const { return sites_; }
 
  private:
   const model::Trace& trace_;
+  const bool is_native_;
   const FutexFrames futex_frames_;
   std::vector<LockSite> sites_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> of_code_;  // by method and line

@@ -26,7 +26,7 @@ class MadeLocks {
   std::vector<uint32_t> run() {
     for (uint32_t begin = 0, end = 0; begin < sections_.size(); begin = end) {
       while (end < sections_.size() && sections_[end].lock == sections_[begin].lock) ++end;
-      if (trace_.locks[sections_[begin].lock.index()].kind == format::LockKind::mutex) look_at(begin, end);
+      if (model::is_mutex(trace_.locks[sections_[begin].lock.index()].kind)) look_at(begin, end);
     }
     return std::move(closed_by_);
   }

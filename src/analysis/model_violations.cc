@@ -4,6 +4,9 @@
 #include <map>
 #include <tuple>
 
+#include "base/saturating.h"
+#include "model/blocked_on.h"
+#include "model/critical_sections.h"
 #include "model/library_calls.h"
 #include "model/task_walk.h"
 #include "model/thread_state.h"
@@ -57,6 +60,13 @@ BlockReason reason_of(const Trace& trace, EventIndex begin) {
 }
 ContextId context_of(const Trace& trace, EventIndex begin) {
   return ContextId(trace.b[begin.index()]);
+}
+
+// The lock that such a block is for; none: another object, or not known.
+model::LockId lock_of(const Trace& trace, EventIndex begin) {
+  const model::BlockedOn* row = model::blocked_on_at(trace, begin);
+  const bool is_lock = row != nullptr && model::is_held(trace.locks[row->lock.index()].kind);
+  return is_lock ? row->lock : model::LockId::none();
 }
 
 ViolationKind kind_of(const Trace& trace, const BlockIndex::Block& block) {
@@ -201,7 +211,12 @@ BlockIndex::BlockIndex(const model::Facts& facts) : trace_(facts.trace()), contr
       const TaskId task = model_task(trace, walk, uses[i]);
       if (!task.valid()) continue;
       const EventIndex begin = walk.closed().begin;
-      Block block{task, begin, walk.time_ns() - trace.time_ns[begin.index()], TaskId::none(), ThreadId::none()};
+      Block block{task,
+                  begin,
+                  walk.time_ns() - trace.time_ns[begin.index()],
+                  TaskId::none(),
+                  ThreadId::none(),
+                  lock_of(trace, begin)};
       if (cause != nullptr) {
         block.waker = cause->task;
         block.waker_thread = cause->thread;
@@ -220,6 +235,16 @@ std::span<const BlockIndex::Block> BlockIndex::blocks_of(TaskId task) const {
   return {low, high};
 }
 
+int64_t named_lock_waits_ns(const BlockIndex& index, std::span<const TaskId> tasks) {
+  int64_t sum_ns = 0;
+  for (const TaskId task : tasks) {
+    for (const BlockIndex::Block& block : index.blocks_of(task)) {
+      if (block.lock.valid()) sum_ns = base::add_saturated(sum_ns, block.duration_ns);
+    }
+  }
+  return sum_ns;
+}
+
 std::vector<Violation> model_violations(const BlockIndex& index, std::span<const TaskId> tasks) {
   const Trace& trace = index.trace();
   std::map<GroupKey, Group> groups;
@@ -227,6 +252,7 @@ std::vector<Violation> model_violations(const BlockIndex& index, std::span<const
     add_contracts(index, task, groups);
     add_map_update(trace, task, groups);
     for (const BlockIndex::Block& block : index.blocks_of(task)) {
+      if (block.lock.valid()) continue;
       const ViolationKind kind = kind_of(trace, block);
       const bool other = kind == ViolationKind::fed_by_task;
       const ContextId context = context_of(trace, block.begin);

@@ -18,7 +18,7 @@ enum class ViolationKind : uint8_t {
   fed_by_task,     // blocked until another task woke it: a queue, latch, condition
   fed_by_thread,   // blocked until a thread outside any task woke it
   lock_contended,  // blocked for a lock that another thread held, a synchronized region's or one of
-                   // java.util.concurrent
+                   // java.util.concurrent; and the trace does not say which one
   parked,          // blocked in park or Object.wait, and the trace does not say which thread woke it
   sleeps,          // Thread.sleep: inlined, the caller sleeps
   io,              // recorded input or output: inlined, the caller blocks for it
@@ -53,6 +53,7 @@ class BlockIndex {
     int64_t duration_ns;
     model::TaskId waker;           // task inside which the wake happened; none if not known or outside any task
     model::ThreadId waker_thread;  // none if no wake is known
+    model::LockId lock;            // that it is for, where the trace says that; only of a kind that threads hold
   };
   explicit BlockIndex(const model::Facts& facts);
   std::span<const Block> blocks_of(model::TaskId task) const;
@@ -64,6 +65,10 @@ class BlockIndex {
   std::vector<Block> blocks_;  // sorted by task
   std::vector<ResultContract> contracts_;
 };
+
+// The blocks of the tasks for locks that the trace names, which are no violations: what limits such a lock is known
+// (contended_places.h). REQUIRES: `tasks` sorted.
+int64_t named_lock_waits_ns(const BlockIndex& index, std::span<const model::TaskId> tasks);
 
 // Grouped by kind, context and waker; serious ones first, then by blocked time. REQUIRES: `tasks` sorted.
 std::vector<Violation> model_violations(const BlockIndex& index, std::span<const model::TaskId> tasks);

@@ -122,6 +122,45 @@ context c6 c5 acquire:20
   EXPECT_FALSE(found[0].serious);
 }
 
+// With the lock known, the model knows it; a queue of which the recording says what it is stays a warning. The last block
+// is for a lock of a class of its own, whose frames say nothing.
+TEST(ModelViolations, LocksThatTheTraceNamesAreNone) {
+  const model::Trace trace = parsed(std::string(kRows) + R"(
+lock l1 monitor shop.Table.lock
+lock l2 condition shop.Queue.notEmpty
+lock l3 mutex shop.Latch
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m3
+0 w1 task_start t1
+0 w2 task_start t2
+10 w1 block_begin monitor c2
+10 w1 blocked_on l1 w2
+20 w2 wake w1
+20 w1 block_end monitor
+30 w1 block_begin park c3
+30 w1 blocked_on l2
+50 w2 wake w1
+50 w1 block_end park
+60 w1 block_begin park c3
+60 w1 blocked_on l3 w2
+65 w2 wake w1
+65 w1 block_end park
+70 w1 block_begin monitor c2
+75 w1 block_end monitor
+80 w1 task_end t1
+90 w2 task_end t2
+)");
+  const std::vector<TaskId> tasks{TaskId(0)};
+  const BlockIndex index(trace);
+  const std::vector<Violation> found = model_violations(index, tasks);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].kind, ViolationKind::fed_by_task);
+  EXPECT_EQ(found[0].count, 1u);
+  EXPECT_EQ(found[1].kind, ViolationKind::lock_contended);
+  EXPECT_EQ(found[1].blocked_ns, 5);
+  EXPECT_EQ(named_lock_waits_ns(index, tasks), 15);
+}
+
 // t1 is waited for with a time-out, t2 is under a limit, t3 fails under its waiter; t4 is waited for as usual.
 // Both by one line, whichever of the map's own lines called it.
 TEST(ModelViolations, WhatAMapCallsUnderItsLock) {

@@ -9,6 +9,7 @@
 
 #include "model/library_calls.h"
 #include "model/task_walk.h"
+#include "model/thread_label.h"
 
 namespace contrafact::analysis {
 namespace {
@@ -120,7 +121,7 @@ std::string queue_workers_text(const model::Facts& facts) {
   if (all.empty()) return "";
   const QueueWorkers& most = all.front();
   const Trace& trace = facts.trace();
-  const std::string_view name = trace.string(trace.threads[most.threads.front().index()].name);
+  const std::string name = model::thread_label(trace, most.threads.front());
   const std::string who = most.threads.size() == 1
                               ? fmt::format("thread {} waits", name)
                               : fmt::format("{} threads, {} among them, wait", most.threads.size(), name);

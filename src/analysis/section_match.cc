@@ -20,10 +20,6 @@ bool is_hold(const SectionFacts& facts, uint32_t s) {
   return section.outcome == model::Outcome::normal && model::is_held(facts.trace->locks[section.lock.index()].kind);
 }
 
-bool is_observed(const SectionFacts& facts, uint32_t s) {
-  return facts.sets.gap_of(facts.sets.of_section[s]) != format::SetGap::outside_window;
-}
-
 // What one recording calls each of its threads, locks or sites, in terms that the other one shares.
 using Names = std::vector<std::string>;
 
@@ -133,13 +129,15 @@ bool ends_in_wait(const SectionFacts& facts, uint32_t s) {
 
 class Matcher {
  public:
-  Matcher(const SectionFacts& to, const SectionFacts& from) : to_(to), from_(from), within_(&to == &from) {}
+  // `observed`: by section of `from`.
+  Matcher(const SectionFacts& to, const SectionFacts& from, const std::vector<bool>& observed)
+      : to_(to), from_(from), within_(&to == &from), is_observed_(observed) {}
 
   std::vector<uint32_t> run() {
     find_correspondence();
     for (uint32_t s = 0; s < from_.sections.size(); ++s) {
       const CriticalSection& section = from_.sections[s];
-      if (!is_hold(from_, s) || !is_observed(from_, s)) continue;
+      if (!is_hold(from_, s) || !is_observed_[s]) continue;
       observed_.push_back({{section.lock.value, from_.site_of[s], ends_in_wait(from_, s), section.thread.value},
                            section.acquire_ns,
                            s});
@@ -164,22 +162,17 @@ class Matcher {
   void find_correspondence() {
     if (within_) {
       threads_ = first_to_last(to_.trace->threads.size());
-      locks_ = first_to_last(to_.trace->locks.size());
-      sites_ = first_to_last(to_.sites.sites().size());
-      return;
+    } else {
+      const Names to_threads = thread_names(*to_.trace), from_threads = thread_names(*from_.trace);
+      threads_ =
+          correspond(to_threads, first_to_last(to_threads.size()), from_threads, first_to_last(from_threads.size()));
     }
-    const Names to_threads = thread_names(*to_.trace), from_threads = thread_names(*from_.trace);
-    threads_ =
-        correspond(to_threads, first_to_last(to_threads.size()), from_threads, first_to_last(from_threads.size()));
-    const LockNames to_locks = lock_names(to_), from_locks = lock_names(from_);
-    locks_ = correspond(to_locks.names, to_locks.first_held, from_locks.names, from_locks.first_held);
-    const Names to_sites = site_names(to_), from_sites = site_names(from_);
-    sites_ = correspond(to_sites, first_to_last(to_sites.size()), from_sites, first_to_last(from_sites.size()));
+    places_ = correspondence(to_, from_);
   }
 
   Place place_of(uint32_t s) const {
     const CriticalSection& section = to_.sections[s];
-    return {locks_[section.lock.index()], sites_[to_.site_of[s]], ends_in_wait(to_, s),
+    return {places_.locks[section.lock.index()], places_.sites[to_.site_of[s]], ends_in_wait(to_, s),
             threads_[section.thread.index()]};
   }
 
@@ -215,7 +208,7 @@ class Matcher {
             by_time ? nearest(group[i].acquire_ns, observed) : in_proportion(i, group.size(), observed.size());
         if (near >= end) break;
         const uint32_t section = group[i].section;
-        if (within_ && is_observed(to_, section)) {
+        if (within_ && is_observed_[section]) {
           found[section] = section;
         } else {
           wanted.push_back(section);
@@ -247,14 +240,32 @@ class Matcher {
   const SectionFacts& to_;
   const SectionFacts& from_;
   const bool within_;
-  std::vector<uint32_t> threads_, locks_, sites_;  // of `from`, by those of `to`
-  std::vector<Placed> observed_;                   // sections of `from`, sorted
+  const std::vector<bool>& is_observed_;
+  std::vector<uint32_t> threads_;  // of `from`, by those of `to`
+  Correspondence places_;
+  std::vector<Placed> observed_;  // sections of `from`, sorted
 };
 
 }  // namespace
 
+Correspondence correspondence(const SectionFacts& to, const SectionFacts& from) {
+  if (&to == &from) return {first_to_last(to.trace->locks.size()), first_to_last(to.sites.sites().size())};
+  const LockNames to_locks = lock_names(to), from_locks = lock_names(from);
+  const Names to_sites = site_names(to), from_sites = site_names(from);
+  return {correspond(to_locks.names, to_locks.first_held, from_locks.names, from_locks.first_held),
+          correspond(to_sites, first_to_last(to_sites.size()), from_sites, first_to_last(from_sites.size()))};
+}
+
+std::vector<uint32_t> match_sections(const SectionFacts& to, const SectionFacts& from,
+                                     const std::vector<bool>& observed) {
+  return Matcher(to, from, observed).run();
+}
+
 std::vector<uint32_t> match_sections(const SectionFacts& to, const SectionFacts& from) {
-  return Matcher(to, from).run();
+  std::vector<bool> observed;
+  for (const uint32_t set : from.sets.of_section)
+    observed.push_back(from.sets.gap_of(set) != format::SetGap::outside_window);
+  return match_sections(to, from, observed);
 }
 
 }  // namespace contrafact::analysis

@@ -24,5 +24,14 @@ inline constexpr uint32_t kNoSection = UINT32_MAX;
 // observed. Sections of `from` outside of a window are never matched. `to` may be `from`: then a section that was
 // observed is its own counterpart.
 std::vector<uint32_t> match_sections(const SectionFacts& to, const SectionFacts& from);
+// The same where `observed` says, by section of `from`, which ones show what is asked for.
+std::vector<uint32_t> match_sections(const SectionFacts& to, const SectionFacts& from,
+                                     const std::vector<bool>& observed);
+
+// What of `from` corresponds to each lock and site of `to`; kNoSection: nothing does.
+struct Correspondence {
+  std::vector<uint32_t> locks, sites;
+};
+Correspondence correspondence(const SectionFacts& to, const SectionFacts& from);
 
 }  // namespace contrafact::analysis

@@ -11,6 +11,7 @@
 
 #include "analysis/system_call_names.h"
 #include "base/saturating.h"
+#include "model/thread_label.h"
 
 namespace contrafact::analysis {
 namespace {
@@ -137,11 +138,9 @@ std::optional<UnseenWaits> unseen_waits(const model::Trace& trace) {
 std::string unseen_waits_text(const model::Trace& trace) {
   const std::optional<UnseenWaits> unseen = unseen_waits(trace);
   if (!unseen || unseen->share() < kUnseenShareReported) return "";
-  const std::string_view name = trace.string(trace.threads[unseen->longest.index()].name);
   return fmt::format(
       "threads were blocked for {:.0f} % of their time, longest {}, for something that the recorder does not see{}",
-      100 * unseen->share(), name.empty() ? fmt::format("thread {}", unseen->longest.value) : std::string(name),
-      places_text(trace, *unseen));
+      100 * unseen->share(), model::thread_label(trace, unseen->longest), places_text(trace, *unseen));
 }
 
 }  // namespace contrafact::analysis

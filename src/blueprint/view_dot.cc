@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "blueprint/arrangement.h"
+#include "blueprint/graph_page.h"
 #include "blueprint/views.h"
 #include "table/value_text.h"
 
@@ -24,16 +25,6 @@ double scaled(uint64_t value, uint64_t largest, Scale scale) {
   if (largest == 0) return 0;
   const double share = static_cast<double>(value) / static_cast<double>(largest);
   return scale == Scale::root ? std::sqrt(share) : share;
-}
-
-// A double-quoted string of DOT. Backslashes are doubled: DOT has escapes of its own.
-std::string dot_quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : table::printable(text, true)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
 }
 
 std::string counts(const Node& node) {

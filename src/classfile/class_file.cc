@@ -228,6 +228,12 @@ void ClassFile::replace_code(size_t index, std::vector<uint8_t> code) {
   edited_ = true;
 }
 
+void ClassFile::set_method_access(size_t index, uint16_t access) {
+  CHECK(index < methods_.size() && !methods_[index].original.empty());
+  methods_[index].access = access;
+  edited_ = true;
+}
+
 void ClassFile::write_members(ByteWriter& writer, const std::vector<Member>& members) const {
   writer.u2(static_cast<uint32_t>(members.size()));
   for (const Member& member : members) {
@@ -235,11 +241,12 @@ void ClassFile::write_members(ByteWriter& writer, const std::vector<Member>& mem
       writer.append(member.added);
       continue;
     }
+    writer.u2(member.access);
     if (member.new_code.empty()) {
-      writer.append(member.original);
+      writer.append(member.original.subspan(2));
       continue;
     }
-    writer.append(member.original.first(kMemberFixedBytes));
+    writer.append(member.original.subspan(2, kMemberFixedBytes - 2));
     ByteReader reader(member.original.subspan(kMemberFixedBytes));
     const uint16_t count = reader.u2();
     writer.u2(count);

@@ -2,7 +2,7 @@
 //
 // Not thread-safe. No exceptions but for lack of memory. Invariants:
 // 1. The input bytes are never copied or changed; they must outlive the object. All names are views into them.
-// 2. write() without an edit yields the input, byte for byte; a method whose body was not replaced keeps its bytes.
+// 2. write() without an edit yields the input, byte for byte; a method that was not edited keeps its bytes.
 // 3. The input may be hostile: whatever is wrong with it becomes an Error or a nullopt.
 #pragma once
 
@@ -52,7 +52,7 @@ base::Result<std::vector<Attribute>> read_attributes(ByteReader& reader, const C
 
 // A field or method.
 struct Member {
-  uint16_t access = 0;
+  uint16_t access = 0;  // the original one, or what set_method_access made of it
   std::string_view name;
   std::string_view descriptor;
   Bytes original;                 // from the access flags to the end of the attributes; empty for an added member
@@ -96,6 +96,8 @@ class ClassFile {
   base::Status add_method(uint16_t access, std::string_view name, std::string_view descriptor, Bytes code);
   // `code` as above. REQUIRES: methods()[index].has_code()
   void replace_code(size_t index, std::vector<uint8_t> code);
+  // REQUIRES: methods()[index] is not an added one
+  void set_method_access(size_t index, uint16_t access);
 
   bool edited() const { return edited_; }
   std::vector<uint8_t> write() const;

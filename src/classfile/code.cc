@@ -279,6 +279,15 @@ Result<Code> Code::parse(const ClassFile& file, const Member& method) {
   return code;
 }
 
+bool becomes_huge(Bytes original, Bytes edited) {
+  const auto code_bytes = [](Bytes content) {
+    ByteReader reader(content);
+    reader.take(4);  // max_stack, max_locals
+    return reader.u4();
+  };
+  return code_bytes(original) <= kHugeCodeBytes && code_bytes(edited) > kHugeCodeBytes;
+}
+
 uint32_t Code::new_local(std::string_view type) {
   const auto parsed = parse_field_descriptor(type);
   CHECK(parsed.has_value());

@@ -29,6 +29,7 @@
 namespace contrafact::classfile {
 
 inline constexpr uint32_t kMaxCodeBytes = 65535;  // of one method, JVMS 4.7.3
+inline constexpr uint32_t kHugeCodeBytes = 8000;  // HotSpot's HugeMethodLimit: it never compiles a longer method
 
 struct Node {
   enum Kind : uint8_t { kLabel, kPlain, kBranch, kSwitch };
@@ -136,5 +137,9 @@ struct Code {
   CodeNotes notes;
   std::deque<std::string> names;  // type names that are in no constant pool yet; frames view them
 };
+
+// Whether HotSpot would compile the first body and not the second one, which is too long. Both are contents of Code
+// attributes: Member::code and what Code::encode() yields.
+bool becomes_huge(Bytes original, Bytes edited);
 
 }  // namespace contrafact::classfile

@@ -192,6 +192,21 @@ bool Frame::this_uninitialized() const {
   return std::any_of(locals.begin(), locals.end(), [](const Type& t) { return t.tag == Type::kUninitializedThis; });
 }
 
+TypeDescriptor stored_like(const Type& type) {
+  switch (type.tag) {
+    case Type::kInteger:
+      return {'I', "I"};
+    case Type::kFloat:
+      return {'F', "F"};
+    case Type::kLong:
+      return {'J', "J"};
+    case Type::kDouble:
+      return {'D', "D"};
+    default:
+      return {'L', "Ljava/lang/Object;"};
+  }
+}
+
 void push_type(Types& slots, const TypeDescriptor& type) {
   switch (type.kind) {
     case 'V':

@@ -57,6 +57,8 @@ struct Frame {
   bool this_uninitialized() const;
 };
 
+// A type that is stored to a local variable and loaded from it by the same instructions as a value of this one.
+TypeDescriptor stored_like(const VerificationType& type);
 // Appends what a value of this type occupies: one slot, two, or none for V.
 void push_type(std::vector<VerificationType>& slots, const TypeDescriptor& type);
 // Sets locals[slot] and its second half, growing `locals` with kTop as needed; destroys longs that it cuts in two.

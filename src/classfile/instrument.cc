@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "classfile/node_list.h"
 #include "classfile/types.h"
 
 namespace contrafact::classfile {
@@ -16,45 +17,6 @@ using Type = VerificationType;
 namespace {
 
 constexpr size_t kNowhere = SIZE_MAX;
-
-Node label_node(LabelId label) {
-  Node node;
-  node.label = label;
-  return node;
-}
-
-// Appends one instruction without operands.
-void append_plain(Code& code, std::vector<Node>& nodes, Opcode opcode) {
-  Node node;
-  node.kind = Node::kPlain;
-  node.opcode = opcode;
-  node.offset = static_cast<uint32_t>(code.bytes.size());
-  node.length = 1;
-  code.bytes.push_back(opcode);
-  nodes.push_back(node);
-}
-
-// HotSpot registers the objects of a class for finalization unless its finalize() is one `return`. With code in
-// java/lang/Object's own, every object would be registered.
-bool is_empty_finalizer(const Code& code) {
-  if (code.method_name != "finalize" || !code.descriptor.arguments.empty()) return false;
-  const auto is_real = [](const Node& node) { return node.is_instruction() && node.opcode != kReturn; };
-  return std::none_of(code.nodes.begin(), code.nodes.end(), is_real);
-}
-
-// Makes the saved locals part of every frame at or after node `first`.
-void define_in_frames(Code& code, size_t first, const std::vector<SavedLocal>& saved) {
-  for (size_t i = first; i < code.nodes.size(); i++) {
-    if (code.nodes[i].kind != Node::kLabel) continue;
-    const auto found = code.frames.find(code.nodes[i].label);
-    if (found == code.frames.end()) continue;
-    for (const SavedLocal& local : saved) {
-      std::vector<Type> type;
-      push_type(type, *parse_field_descriptor(local.descriptor));
-      set_local(found->second.locals, local.slot, type[0]);
-    }
-  }
-}
 
 // Rebuilds the node list with the code of an EntryExit.
 class EntryExitEdit {
@@ -176,7 +138,7 @@ bool calls_constructor_of_this(const Code& code, const ConstantPool& pool, const
          before.stack[before.stack.size() - receiver_depth].tag == Type::kUninitializedThis;
 }
 
-std::optional<CallSite> call_site(const Code& code, const ConstantPool& pool, const Node& node) {
+std::optional<CallSite> call_site(const Code& code, const ConstantPool& pool, const Node& node, bool constructors) {
   if (node.kind != Node::kPlain || !node.is_original() || !is_invoke(node.opcode)) return std::nullopt;
   const uint16_t index = load_u2(&code.bytes_of(node)[1]);
   if (node.opcode == kInvokedynamic) {
@@ -185,7 +147,7 @@ std::optional<CallSite> call_site(const Code& code, const ConstantPool& pool, co
     return CallSite{node.opcode, {}, callee->name, callee->descriptor, node.pc};
   }
   const auto callee = pool.member_ref(index);
-  if (!callee || callee->name == "<init>") return std::nullopt;
+  if (!callee || (callee->name == "<init>" && !constructors)) return std::nullopt;
   return CallSite{node.opcode, callee->owner, callee->name, callee->descriptor, node.pc};
 }
 
@@ -194,7 +156,8 @@ CallOperands copy_operands(const CallSite& site, const MethodDescriptor& descrip
                            Sequence& sequence) {
   CallOperands operands;
   const TypeDescriptor object{'L', "Ljava/lang/Object;"};
-  if (site.opcode != kInvokestatic && site.opcode != kInvokedynamic) operands.receiver = slot++;
+  if (site.opcode != kInvokestatic && site.opcode != kInvokedynamic && site.name != "<init>")
+    operands.receiver = slot++;
   for (const TypeDescriptor& argument : descriptor.arguments) {
     operands.arguments.push_back(slot);
     slot += static_cast<uint32_t>(argument.slots());
@@ -215,7 +178,7 @@ class CallWrapEdit {
   Result<size_t> apply() {
     index_ranges();
     for (size_t i = 0; i < code_.nodes.size() && status_; i++) {
-      const auto site = call_site(code_, file_.pool(), code_.nodes[i]);
+      const auto site = call_site(code_, file_.pool(), code_.nodes[i], wrap_.constructors);
       if (site && wrap_.selects(*site)) {
         wrap_one(i, *site);
       } else {
@@ -308,6 +271,12 @@ class CallWrapEdit {
 
 }  // namespace
 
+bool is_empty_finalizer(const Code& code) {
+  if (code.method_name != "finalize" || !code.descriptor.arguments.empty()) return false;
+  const auto is_real = [](const Node& node) { return node.is_instruction() && node.opcode != kReturn; };
+  return std::none_of(code.nodes.begin(), code.nodes.end(), is_real);
+}
+
 Result<ConstructorCall> find_constructor_call(Code& code, const ConstantPool& pool) {
   ConstructorCall call;
   call.node = kNowhere;
@@ -350,7 +319,7 @@ Status instrument_entry_exit(Code& code, const ClassFile& file, const EntryExit&
     }
     entry_at = edit.whole_constructor ? 0 : call->node + 1;
   }
-  define_in_frames(code, entry_at, edit.saved);
+  for (const SavedLocal& local : edit.saved) define_in_frames(code, entry_at, local.slot, local.descriptor);
   return EntryExitEdit(code, edit).apply(entry_at, call ? &*call : nullptr);
 }
 

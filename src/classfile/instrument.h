@@ -68,8 +68,10 @@ struct CallOperands {
 };
 
 struct CallWrap {
-  // Constructor calls (invokespecial <init>) are never offered.
+  // Constructor calls (invokespecial <init>) are not offered unless `constructors` is set.
   std::function<bool(const CallSite&)> selects;
+  // They are; no copy is made of their receiver, which is not initialized yet. REQUIRES: not with_exception
+  bool constructors = false;
   // Copy the receiver and the arguments to fresh locals, valid in all three sequences of this call.
   bool copy_operands = false;
   // `before` runs with the operands on the stack, `after` with the result: both must leave them there. `exception` runs
@@ -102,5 +104,9 @@ struct ConstructorCall {
 };
 // Refuses what instrument_entry_exit refuses.
 base::Result<ConstructorCall> find_constructor_call(Code& code, const ConstantPool& pool);
+
+// HotSpot registers the objects of a class for finalization unless its finalize() is one `return`. With code in
+// java/lang/Object's own, every object would be registered.
+bool is_empty_finalizer(const Code& code);
 
 }  // namespace contrafact::classfile

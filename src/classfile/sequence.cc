@@ -109,6 +109,11 @@ Sequence& Sequence::store(const TypeDescriptor& type, uint32_t slot) {
   return local(typed(kIstore, type), slot);
 }
 
+Sequence& Sequence::return_value(const TypeDescriptor& type) {
+  const uint32_t opcode = type.kind == 'V' ? uint32_t{kReturn} : uint32_t{typed(kIreturn, type)};
+  return emit({opcode}, type.slots(), 0);
+}
+
 Sequence& Sequence::field(Opcode opcode, std::string_view owner, std::string_view name, std::string_view type) {
   const auto parsed = parse_field_descriptor(type);
   CHECK(parsed.has_value());

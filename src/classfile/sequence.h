@@ -97,6 +97,8 @@ class Sequence {
   Sequence& ifnull(Label target) { return branch(kIfnull, target); }
   Sequence& ifnonnull(Label target) { return branch(kIfnonnull, target); }
   Sequence& goto_(Label target) { return branch(kGoto, target); }
+  // Leaves the method with a value of this type, or with none for V.
+  Sequence& return_value(const TypeDescriptor& type);
 
   bool empty() const { return nodes_.empty(); }
   // The depth that the operand stack reaches above where the sequence begins, in slots.

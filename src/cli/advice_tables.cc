@@ -362,8 +362,11 @@ std::string hint_of_locks(const model::Facts& facts, const analysis::SectionFact
     }
   } else if (trace.access_sets.empty() && std::ranges::any_of(trace.locks, is_held)) {
     hint +=
-        "a second recording, with --sets, shows which waiting for locks is unnecessary: give both recordings to "
-        "contrafact advise; ";
+        model::has_lock_events(trace)
+            ? "a second recording, with --sets, shows which waiting for locks is unnecessary: give both recordings "
+              "to contrafact advise; "
+            : "recordings made by contrafact record --classes-from THIS --sets --twice show which waiting for locks "
+              "is unnecessary: give both to contrafact advise; ";
   }
   const std::vector<bool> by_use = analysis::locks_by_use(trace, facts.sections(), facts.wakes());
   if (std::ranges::find(by_use, true) != by_use.end()) {

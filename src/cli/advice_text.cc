@@ -378,6 +378,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
     if (const std::string unseen = unseen_schedulers(document.trace()); !unseen.empty())
       out += "note: " + line(unseen_line(unseen));
   }
+  for (const std::string& lock : document.flows) out += "flows: " + table::printable(lock, style.unicode) + "\n";
   if (const std::string workers = analysis::queue_workers_text(*document.facts); !workers.empty())
     out += "note: " + table::printable(workers, style.unicode) + "\n";
   if (!advices.branch_hint.empty()) out += "hint: " + table::printable(advices.branch_hint, style.unicode) + "\n";
@@ -417,6 +418,7 @@ std::string advice_json(const AdviceDocument& document) {
     out["improvements"].push_back(improvement_json(document, i, rows[i]));
   if (table.empty()) out["empty_reason"] = table.empty_reason();
   out["branch_hint"] = advices.branch_hint.empty() ? Json() : Json(advices.branch_hint);
+  out["flows"] = Json(document.flows);
   out["bounded"] = document.bounded.empty() ? Json() : Json(document.bounded);
   out["left_out"] = table::rows_json(left_out_table(document));
   if (document.best.members.empty()) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 
+#include "advise/flow_advice.h"
 #include "advise/several.h"
 #include "advise/task_advice.h"
 #include "cli/advice_tables.h"
@@ -19,6 +20,7 @@
 #include "cli/recordings.h"
 #include "cli/trace_input.h"
 #include "improve/task_candidates.h"
+#include "model/facts.h"
 #include "table/value_text.h"
 #include "whatif/screen.h"
 
@@ -161,7 +163,7 @@ base::Result<std::vector<std::unique_ptr<Prepared>>> prepare_all(const Recording
   std::vector<std::unique_ptr<Prepared>> all;
   for (size_t i = 0; i < facts.size(); ++i) {
     Prepared& made = *all.emplace_back(std::make_unique<Prepared>(facts[i]));
-    if (!facts[i].trace().locks.empty() && recordings.has_sets())
+    if (model::has_lock_events(facts[i].trace()) && recordings.has_sets())
       made.sections.emplace(section_facts(recordings, facts[i]));
     const base::Status status = prepare(options, made);
     const std::string& path = i == 0 ? recordings.path : recordings.others[i - 1].path;
@@ -242,7 +244,7 @@ int run(const Options& options, const Session& session) {
     if (found.starved.empty() && found.risks.empty()) continue;
     document.starved_elsewhere.push_back({recordings->others[i].path, &facts[i + 1].trace(), std::move(found)});
   }
-  if (trace.tasks.empty() && trace.locks.empty()) {
+  if (trace.tasks.empty() && !model::has_lock_events(trace)) {
     if (!options.specs.empty()) tell_specs(session, options.specs, {}, "nothing is advised");
   } else {
     Progress progress(session, "estimating improvements");
@@ -251,6 +253,11 @@ int run(const Options& options, const Session& session) {
     const Prepared& shown = *made->front();
     document.sections = shown.facts();
     if (shown.sections) document.recordings = recordings_text(*recordings, *shown.sections);
+    if (shown.sections && model::has_flows(tracked_recording(*recordings))) {
+      const advise::FlowAdvice flows = advise::advise_flows(*shown.pricer, section_flows(*recordings, *shown.sections),
+                                                            memory_names(*recordings), {});
+      document.flows = advise::lock_sentences(trace, flows);
+    }
     if (base::Status status = advise_all(*recordings, *made, options, progress, document); !status)
       return fail(kExitImpossible, status.error().message);
     if (!options.specs.empty()) {
@@ -272,6 +279,7 @@ int run(const Options& options, const Session& session) {
 Run declare(OptionList& list) {
   auto options = std::make_shared<Options>();
   add_recordings_arguments(list, options->paths);
+  options->paths.flows = true;
   add_app_option(list, options->app);
   options->weights_given =
       list.add_option("--weights", options->weights, "What to improve: time, peak and mean number of threads occupied")

@@ -380,6 +380,8 @@ TEST(RecordSummary, HoldsNothingOfAJvmThatWasNotUp) {
   EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, false)).value(), true);
   EXPECT_EQ(holds_nothing(recording(folder, {"pid", "jvm.up"}, false)).value(), false);
   EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, false, true)).value(), false);
+  EXPECT_EQ(holds_nothing(recording(folder, {"pid", "jvm.name"}, false, true)).value(), true);
+  EXPECT_EQ(holds_nothing(recording(folder, {"pid", "jvm.name", "jvm.up"}, false, true)).value(), false);
   EXPECT_EQ(holds_nothing(recording(folder, {"pid"}, true)).value(), false);
   EXPECT_FALSE(holds_nothing(folder.path("none.cft")).ok());
 }

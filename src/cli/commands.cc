@@ -60,9 +60,9 @@ const Command* command_named(std::string_view name) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> list{
-      kRecordCommand,    kInfoCommand,     kAdviseCommand, kEstimateCommand, kCompareCommand, kMetricsCommand,
-      kTasksCommand,     kLocksCommand,    kUlcCommand,    kReplayCommand,   kExportCommand,  kProfileCommand,
-      kBlueprintCommand, kContextsCommand, kDoctorCommand, kHelpCommand,     kVersionCommand};
+      kRecordCommand,  kInfoCommand,      kAdviseCommand,   kEstimateCommand, kCompareCommand, kMetricsCommand,
+      kTasksCommand,   kLocksCommand,     kUlcCommand,      kFlowCommand,     kReplayCommand,  kExportCommand,
+      kProfileCommand, kBlueprintCommand, kContextsCommand, kDoctorCommand,   kHelpCommand,    kVersionCommand};
   return list;
 }
 

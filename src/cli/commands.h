@@ -18,6 +18,7 @@ extern const Command kMetricsCommand;
 extern const Command kTasksCommand;
 extern const Command kLocksCommand;
 extern const Command kUlcCommand;
+extern const Command kFlowCommand;
 extern const Command kReplayCommand;
 extern const Command kExportCommand;
 extern const Command kDoctorCommand;

@@ -21,6 +21,7 @@
 #include "cli/spec_input.h"
 #include "cli/trace_input.h"
 #include "cli/window_option.h"
+#include "model/facts.h"
 #include "table/value_text.h"
 #include "whatif/simulate.h"
 
@@ -211,7 +212,7 @@ std::optional<model::Trace> changed(const Compared& base, const Options& options
   Progress progress(session, "estimating");
   const model::Facts facts(base.trace);
   std::optional<analysis::SectionFacts> sections;
-  if (!base.trace.locks.empty() && !base.trace.access_sets.empty()) sections.emplace(facts);
+  if (model::has_lock_events(base.trace) && !base.trace.access_sets.empty()) sections.emplace(facts);
   base::Result<SpecEngines> engines = SpecEngines::create(facts, std::move(sections));
   if (!engines) return impossible(engines.error());
   const base::Result<std::vector<improve::Candidate>> applied = read_spec_files(engines->specs(), options.specs);

@@ -17,6 +17,7 @@
 #include "cli/spec_effect.h"
 #include "cli/spec_input.h"
 #include "cli/trace_input.h"
+#include "model/facts.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -134,7 +135,7 @@ SpecEffectOptions effect_options(const Options& options, bool makes_trace) {
 
 // None where the recording does not say what its sections touched.
 std::optional<analysis::SectionFacts> sections_of(const Recordings& recordings, const model::Facts& facts) {
-  if (facts.trace().locks.empty() || !recordings.has_sets()) return {};
+  if (!model::has_lock_events(facts.trace()) || !recordings.has_sets()) return {};
   return section_facts(recordings, facts);
 }
 

@@ -58,10 +58,11 @@ TEST(HelpText, SaysWhatMayStandWhere) {
   EXPECT_THAT(help("record"), HasSubstr("Usage: contrafact record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"));
   EXPECT_THAT(help("advise"), HasSubstr("Usage: contrafact advise [OPTIONS] TRACE...\n"));
   EXPECT_THAT(help("ulc"), HasSubstr("Usage: contrafact ulc [OPTIONS] TRACE [SETS]\n"));
+  EXPECT_THAT(help("flow"), HasSubstr("Usage: contrafact flow [OPTIONS] TRACE [SETS] [FLOW]\n"));
   EXPECT_THAT(help("compare"), HasSubstr("Usage: contrafact compare [OPTIONS] TRACE [TRACE] [TRACE]\n"));
   EXPECT_THAT(help("record"), HasSubstr("\n  -o, --output FILE         The trace to write [default: run.cft]\n"));
   EXPECT_THAT(help("record"), HasSubstr("\n      --sets[=WINDOW/PERIOD]\n"));
-  EXPECT_THAT(help("record"), HasSubstr("[not with: --accesses]"));
+  EXPECT_THAT(help("record"), HasSubstr("[not with: --accesses, --flow]"));
   EXPECT_THAT(help("export"), HasSubstr("[one of: csv, json, text, cft, perfetto] [required]"));
   EXPECT_EQ(help("nonsense"), "");
 }

@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/schemas.h"
 #include "cli/trace_input.h"
+#include "model/thread_label.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -55,6 +56,9 @@ EventCounts count_events(const model::Trace& trace) {
   add(model::EventKind::pause_end, trace.pauses.size());
   add(model::EventKind::vm_ran, trace.vm_stints.size());
   add(model::EventKind::cores_idle, trace.idle_times.size());
+  add(model::EventKind::blocked_on, trace.blocked_on.size());
+  add(model::EventKind::holder_at, static_cast<size_t>(std::ranges::count_if(
+                                       trace.blocked_on, [](const auto& block) { return block.holder_at.valid(); })));
   return counts;
 }
 
@@ -64,6 +68,9 @@ int64_t total(const EventCounts& counts) {
 
 constexpr std::string_view kSegments = "sets.segments.";
 constexpr std::string_view kIncomplete = "sets.segments.incomplete";
+
+// Facts that name fields: there may be thousands.
+constexpr std::string_view kFieldName = "field.";
 
 // Facts that count segments by the reason why their sets are incomplete: they are shown behind the count of all.
 bool is_part_of_incomplete(std::string_view key) {
@@ -122,7 +129,7 @@ table::Table run_table(const Facts& facts) {
                                                static_cast<double>(std::max<uint64_t>(log.accesses, 1))));
   }
   for (const model::Fact& fact : trace.facts) {
-    if (is_part_of_incomplete(fact.key)) continue;
+    if (is_part_of_incomplete(fact.key) || fact.key.starts_with(kFieldName)) continue;
     add(fact.key, fact.key == kIncomplete ? incomplete_text(trace, fact.value) : fact.value);
   }
   return table;
@@ -167,9 +174,10 @@ table::Table threads_table(const model::Trace& trace, size_t shown) {
     model::EventRange range = trace.thread_ranges[t];
     int64_t span_ns = range.size() == 0 ? 0 : trace.time_ns[range.end - 1] - trace.time_ns[range.begin];
     std::string kind = row.kind == format::ThreadKind::virtual_thread ? "virtual" : row.daemon ? "daemon" : "platform";
-    std::vector<Cell> cells{static_cast<int64_t>(t), std::string(trace.string(row.name)), kind, int64_t{range.size()},
+    const model::ThreadId thread(static_cast<uint32_t>(t));
+    std::vector<Cell> cells{static_cast<int64_t>(t), model::thread_label(trace, thread), kind, int64_t{range.size()},
                             span_ns};
-    const analysis::CpuUse use = times.of_thread(model::ThreadId(static_cast<uint32_t>(t)));
+    const analysis::CpuUse use = times.of_thread(thread);
     for (const int64_t n : {use.cpu_ns, static_cast<int64_t>(use.preemptions), use.preempted_ns,
                             static_cast<int64_t>(use.blocks), use.blocked_ns}) {
       cells.push_back(times.known() ? Cell(n) : Cell());

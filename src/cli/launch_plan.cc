@@ -33,6 +33,9 @@ std::string agent_option_string(const AgentOptions& options) {
   if (!options.config.empty()) out += ",config=" + base::percent_encode(options.config);
   if (!options.include.empty()) out += ",include=" + join_encoded(options.include);
   if (!options.exclude.empty()) out += ",exclude=" + join_encoded(options.exclude);
+  if (!options.classes.empty()) out += ",classes=" + join_encoded(options.classes);
+  if (!options.sets.empty()) out += ",sets=" + base::percent_encode(options.sets);
+  if (options.flow) out += ",flow=1";
   if (!options.command) out += ",command=0";
   if (options.analysis.empty()) return out;
   const online::ProcessingOptions& processing = options.processing;

@@ -19,11 +19,13 @@ struct AgentOptions {
   std::string config;                // absolute path of a trace configuration; empty for none
   std::vector<std::string> include;  // patterns
   std::vector<std::string> exclude;
+  std::vector<std::string> classes;  // JVM: patterns of those whose critical sections are recorded
   std::string analysis;          // runs with the program, instead of a trace: its name or absolute path; empty: none
   std::string analysis_options;  // for it
   online::ProcessingOptions processing;
   std::string accesses;               // native: as `sets`, but for every access of every thread
-  std::string sets;                   // native: "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
+  std::string sets;                   // "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
+  bool flow = false;                  // of a JVM, with sets
   bool sets_translate = true;         // native: false: only accesses that an instrumented program reports
   bool command = true;                // JVM: the program's arguments are written into the trace
   std::vector<std::string> vm_flags;  // of the JVM itself, without spaces

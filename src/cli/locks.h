@@ -7,5 +7,6 @@ namespace contrafact::cli {
 
 extern const table::Schema kLocksSchema;
 extern const table::Schema kLockSitesSchema;
+extern const table::Schema kLockWaitsSchema;
 
 }  // namespace contrafact::cli

@@ -61,6 +61,7 @@ OptionFacts facts_of(const CLI::Option& option) {
       option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll || option.get_expected_max() > 1;
   facts.required = option.get_required();
   for (const CLI::Option* other : option.get_excludes()) facts.excludes.push_back("--" + other->get_lnames().front());
+  std::ranges::sort(facts.excludes);  // CLI11 has them by where they lie in memory
   const std::string type_name = option.get_type_name();
   if (type_name.empty()) return facts;  // a flag
   facts.choices = choices_of(type_name);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/section_classes.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -24,6 +25,8 @@
 #include "cli/record_checks.h"
 #include "cli/record_summary.h"
 #include "cli/recording_files.h"
+#include "cli/trace_input.h"
+#include "model/facts.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -45,12 +48,15 @@ struct Options {
   std::string config;
   std::vector<std::string> include;
   std::vector<std::string> exclude;
+  std::vector<std::string> classes;
+  std::string classes_from;
   bool force = false;
   bool native = false;
   bool jvm = false;
   bool children = false;
   bool no_command = false;
-  std::string sets;  // as given
+  std::string sets;  // as given, for --flow too
+  bool flow = false;
   double slowdown = 1.5;
   Option slowdown_given;
   bool twice = false;
@@ -147,6 +153,14 @@ base::Result<std::string> windows_option(std::string_view option, const std::str
   return fmt::format("{}/{}", window_ns, period_ns);
 }
 
+// A class without those that are nested in it is seldom meant: lambdas apart, their code is part of its source.
+std::vector<std::string> with_nested_classes(std::vector<std::string> patterns) {
+  for (size_t i = 0, count = patterns.size(); i < count; ++i) {
+    if (patterns[i].find('*') == std::string::npos) patterns.push_back(patterns[i] + "$*");
+  }
+  return patterns;
+}
+
 base::Result<LaunchPlan> plan_for(const Options& options, const Session& session, const Preparation& preparation,
                                   const std::string& recording) {
   base::Result<Installation> installation =
@@ -156,9 +170,22 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
                      options.config.empty() ? "" : fs::absolute(options.config).string(), options.include,
                      options.exclude};
   agent.command = !options.no_command;
+  agent.classes = with_nested_classes(options.classes);
   if (!options.sets.empty()) {
-    if (!preparation.native) return base::Error{"--sets is for native programs: a JVM's locks have no sets"};
+    if (!preparation.native && options.classes.empty()) {
+      return base::Error{
+          fmt::format("{} of a JVM is for the critical sections of chosen classes: choose them with --classes, or with "
+                      "--classes-from and a recording",
+                      options.flow ? "--flow" : "--sets")};
+    }
+    if (!preparation.native && options.sets_from != "translation")
+      return base::Error{"--sets-from is for native programs: the sets of a JVM come from its bytecode"};
     agent.sets = *windows_option("--sets", options.sets, options.slowdown);
+    if (options.flow && preparation.native)
+      return base::Error{
+          "--flow is for JVMs: information flow is followed through bytecode; of a native program --sets "
+          "says what its sections touch"};
+    agent.flow = options.flow;
   }
   if (!options.accesses.empty()) {
     if (!preparation.native) return base::Error{"--accesses is for native programs: those of a JVM cannot be seen"};
@@ -176,14 +203,24 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   return plan_other(session.program, *installation, agent, before == nullptr ? "" : before);
 }
 
-// Before the program starts: who waits for it should know why. The figures are those of docs/native.md.
+// Before the program starts: who waits for it should know why. The figures are those of docs/native.md and
+// docs/jvm-locks.md.
 void warn_of_cost(const Options& options, const Session& session) {
   if (options.accesses == "always")
     note(session, "--accesses: the program takes many times as long, and its trace grows by megabytes a second");
-  if (options.sets == "always" && options.sets_from == "translation")
+  if (options.flow) {
+    if (options.sets == "always")
+      note(session,
+           "--flow=always: code that holds a lock of these classes takes 3 to 700 times as long; with --flow "
+           "alone a part of it does, in windows (--slowdown)");
+  } else if (options.sets == "always" && options.sets_from == "translation") {
     note(session,
-         "--sets=always: code that holds a lock takes 1.2 to 25 times as long, short sections most; with --sets alone "
-         "the whole program at most 1.5 times (--slowdown)");
+         options.classes.empty()
+             ? "--sets=always: code that holds a lock takes 1.2 to 25 times as long, short sections most; with "
+               "--sets alone the whole program at most 1.5 times (--slowdown)"
+             : "--sets=always: code that holds a lock of these classes takes 1.5 to 40 times as long; with "
+               "--sets alone the whole program some 2 times");
+  }
 }
 
 // 0 and a filled `preparation`, or the status to end with after one line has been printed.
@@ -212,6 +249,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   if (base::Status good = check_trace_config(options.config, options.include, options.exclude); !good) {
     return status_of_own_failure(good.error(), kExitInput);
   }
+  if (base::Status good = check_classes(options.classes); !good) return status_of_own_failure(good.error(), kExitInput);
   if (base::Status writable = check_writable(options.output, kRecordingBytesMin); !writable) {
     return status_of_own_failure(writable.error(), kExitOutput);
   }
@@ -338,7 +376,8 @@ int check_options(const Options& options, const Session& session) {
   }
   if (options.output == "-")
     return fail(kExitUsage, "-o: a recording cannot go to standard output, which is the program's; name a file");
-  for (const auto& [option, text] : {std::pair{"--sets", &options.sets}, std::pair{"--accesses", &options.accesses}}) {
+  for (const auto& [option, text] :
+       {std::pair{options.flow ? "--flow" : "--sets", &options.sets}, std::pair{"--accesses", &options.accesses}}) {
     if (text->empty()) continue;
     if (base::Result<std::string> windows = windows_option(option, *text, options.slowdown); !windows) {
       return fail(kExitUsage, windows.error().message);
@@ -363,6 +402,8 @@ int run_once(const Options& options, const Session& session) {
   if (preparation.native && !(options.include.empty() && options.exclude.empty() && options.config.empty())) {
     note(session, "--include, --exclude and --config choose methods of a JVM; of a native program none are recorded");
   }
+  if (preparation.native && !options.classes.empty())
+    note(session, "--classes is for a JVM: of a native program all critical sections are recorded");
   std::vector<std::string> environment = preparation.plan.environment;
   if (!preparation.jdk && !preparation.native) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
@@ -403,12 +444,38 @@ std::string path_of_sets(const fs::path& output) {
   return (output.parent_path() / (output.stem().string() + "-sets" + output.extension().string())).string();
 }
 
+// Adds the classes that contain the critical sections of a recording.
+int choose_classes(Options& options, const Session& session) {
+  std::optional<model::Trace> trace = load_trace(options.classes_from, session);
+  if (!trace) return kExitInput;
+  if (model::is_native(*trace)) {
+    return fail(kExitImpossible,
+                fmt::format("--classes-from {}: a recording of a native program", options.classes_from));
+  }
+  const std::vector<analysis::SectionClass> found = analysis::section_classes(*trace);
+  if (found.empty()) {
+    return fail(kExitImpossible,
+                fmt::format("--classes-from {}: no thread of it waited for a lock, so it names no class; --classes "
+                            "PATTERN chooses some",
+                            options.classes_from));
+  }
+  for (const analysis::SectionClass& each : found) options.classes.push_back(each.name);
+  return 0;
+}
+
 // Twice: the times of the first run are the program's own, the second one says what its critical sections touch.
 int run(const Options& options, const Session& session) {
   if (const int failed = check_options(options, session); failed != 0) return failed;
+  if (!options.classes_from.empty()) {
+    Options with_classes = options;
+    if (const int failed = choose_classes(with_classes, session); failed != 0) return failed;
+    with_classes.classes_from.clear();
+    return run(with_classes, session);
+  }
   if (!options.twice) return run_once(options, session);
   Options plain = options, with_sets = options;
   plain.sets.clear();
+  plain.flow = false;
   with_sets.output = path_of_sets(options.output);
   if (const int status = run_once(plain, session); status != 0) {
     note(session, "it is not run again, with --sets");
@@ -430,25 +497,38 @@ Run declare(OptionList& list) {
       .value_name("PATTERN")
       .repeatable();
   list.add_option("--exclude", options->exclude, "Do not record these; repeatable").value_name("PATTERN").repeatable();
+  list.add_option("--classes", options->classes,
+                  "JVM: record every acquisition and release of a lock in the code of matching classes, e.g. "
+                  "'shop.*'; of all other code only waits are recorded; repeatable")
+      .value_name("PATTERN")
+      .repeatable();
+  list.add_option("--classes-from", options->classes_from,
+                  "JVM: the same for the classes that waited for locks, or let others wait, in this recording")
+      .value_name("FILE");
   list.add_flag("--children", options->children,
                 "Native: record the processes that it starts too, each in a file of its own");
   const Option sets =
       list.add_option(
               "--sets", options->sets,
-              "Native: gather what critical sections read and write, in windows of time that --slowdown allows, or in "
-              "a window of each period (--sets=100ms/1s), or always")
+              "Gather what critical sections read and write, of a JVM those of chosen classes: in windows of time that "
+              "--slowdown allows, or in a window of each period (--sets=100ms/1s), or always")
           .value_name("[WINDOW/PERIOD]")
           .value_if_bare("windows");
-  options->slowdown_given =
-      list.add_option("--slowdown", options->slowdown,
-                      "Native, with --sets: how many times as long what critical sections do may take")
-          .value_name("FACTOR")
-          .check(decimal_number(1.01))
-          .show_default();
-  list.add_flag(
-      "--twice", options->twice,
-      "Native, with --sets: run the program twice, without sets and then with them, which go into a file with "
-      "-sets in its name; all that it does, it does twice");
+  auto flow = std::make_shared<std::string>();
+  list.add_option("--flow", *flow,
+                  "JVM: as --sets, and also follow where the values go that sections of chosen classes compute: which "
+                  "sections' results which others need (docs/flow.md)")
+      .value_name("[WINDOW/PERIOD]")
+      .value_if_bare("windows")
+      .excludes(sets);
+  options->slowdown_given = list.add_option("--slowdown", options->slowdown,
+                                            "With --sets: how many times as long what critical sections do may take")
+                                .value_name("FACTOR")
+                                .check(decimal_number(1.01))
+                                .show_default();
+  list.add_flag("--twice", options->twice,
+                "With --sets: run the program twice, without sets and then with them, which go into a file with "
+                "-sets in its name; all that it does, it does twice");
   list.add_option(
           "--accesses", options->accesses,
           "Native: record every access of every thread, in its order, always or in a window of each period; many "
@@ -471,15 +551,20 @@ Run declare(OptionList& list) {
   list.add_flag("--no-command", options->no_command,
                 "Leave the program's arguments out of the trace: it holds only the program's name");
   list.add_flag("--force", options->force, "Try it on a Java release that is not supported");
-  return [options](Session& session) { return run(*options, session); };
+  return [options, flow](Session& session) {
+    options->flow = !flow->empty();
+    if (options->flow) options->sets = *flow;
+    return run(*options, session);
+  };
 }
 
 }  // namespace
 
-const Command kRecordCommand{"record", "Run a JVM or native program and record it; write the program behind --",
-                             "contrafact record -o run.cft -- java -jar service.jar\n"
-                             "contrafact record -o run.cft --include 'shop.api.*' -- java -cp app.jar shop.Main\n"
-                             "contrafact record -o run.cft --sets --twice -- ./server --bench",
-                             declare, "-- PROGRAM [ARGUMENTS]"};
+const Command kRecordCommand{
+    "record", "Run a JVM or native program and record it; write the program behind --",
+    "contrafact record -o run.cft -- java -jar service.jar\n"
+    "contrafact record -o locks.cft --classes-from run.cft --sets --twice -- java -jar service.jar\n"
+    "contrafact record -o run.cft --sets --twice -- ./server --bench",
+    declare, "-- PROGRAM [ARGUMENTS]"};
 
 }  // namespace contrafact::cli

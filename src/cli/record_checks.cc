@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/glob.h"
 
 namespace contrafact::cli {
 
@@ -34,6 +35,21 @@ base::Status check_line(std::string_view line) {
 }
 
 }  // namespace
+
+base::Status check_classes(const std::vector<std::string>& patterns) {
+  // What every program runs all the time, and our probes with it.
+  constexpr std::string_view kTooWide[] = {"java.lang.String", "java.util.HashMap", "jdk.internal.misc.Unsafe"};
+  for (const std::string& pattern : patterns) {
+    if (base::Status good = check_pattern(pattern); !good) return good;
+    const auto chosen =
+        std::ranges::find_if(kTooWide, [&](std::string_view name) { return base::matches_glob(pattern, name); });
+    if (chosen == std::end(kTooWide)) continue;
+    return base::Error{fmt::format(
+        "--classes '{}' takes classes that everything stands on, such as {}; choose the program's packages: 'shop.*'",
+        pattern, *chosen)};
+  }
+  return {};
+}
 
 base::Status check_trace_config(const std::string& path, const std::vector<std::string>& include,
                                 const std::vector<std::string>& exclude) {

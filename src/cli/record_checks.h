@@ -17,4 +17,8 @@ inline constexpr uint64_t kRecordingBytesMin = 16 << 20;
 base::Status check_trace_config(const std::string& path, const std::vector<std::string>& include,
                                 const std::vector<std::string>& exclude);
 
+// Whether these are patterns of classes that can be chosen: not of all classes there are, which would slow down the JVM
+// itself. The error says which is none.
+base::Status check_classes(const std::vector<std::string>& patterns);
+
 }  // namespace contrafact::cli

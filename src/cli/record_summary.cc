@@ -30,6 +30,12 @@ class Counter : public format::Visitor {
   void on_fact(std::string_view key, std::string_view value) override {
     if (key == "locks.waits_given_up") std::from_chars(value.data(), value.data() + value.size(), waits_given_up);
     native |= key == "agent" && value == "native";
+    no_class_chosen |= key == "classes.chosen" && value == "0";
+    classes_chosen |= key == "classes.chosen";
+    if (key == "classes.unmatched") unmatched = value;
+    nothing_observed |= key == "sets.segments.complete" && value == "0";
+    nothing_observed &= key != "sets.segments.incomplete" || value == "0";
+    of_jvm |= key == "jvm.name";
     jvm_was_up |= key == "jvm.up";
     if (key.starts_with(kUnseenSchedulerFact)) unseen += (unseen.empty() ? "" : " and ") + std::string(value);
   }
@@ -42,9 +48,10 @@ class Counter : public format::Visitor {
   size_t locks_taken = 0;
   size_t waits_given_up = 0;    // for locks
   size_t waits_at_objects = 0;  // conditions, barriers, futexes
-  bool native = false, jvm_was_up = false;
+  bool native = false, of_jvm = false, jvm_was_up = false, classes_chosen = false, no_class_chosen = false,
+       nothing_observed = false;
   uint64_t dropped = 0, dropped_said = 0;
-  std::string exit_reason, unseen;
+  std::string exit_reason, unseen, unmatched;
 
  private:
   static bool ends_wait(format::EventKind kind) {
@@ -68,7 +75,8 @@ base::Result<bool> holds_nothing(const std::string& path) {
   base::Result<format::Reader> reader = format::Reader::open(path);
   if (!reader) return reader.error();
   Counter counter;
-  return reader->read_outlines(counter).cut_off && counter.events == 0 && !counter.jvm_was_up;
+  // Of a JVM that was not up yet, the kernel may have reported when its threads left their cores.
+  return reader->read_outlines(counter).cut_off && !counter.jvm_was_up && (counter.events == 0 || counter.of_jvm);
 }
 
 base::Result<std::string> summarise_recording(const std::string& path) {
@@ -103,6 +111,19 @@ base::Result<std::string> summarise_recording(const std::string& path) {
     note(unseen_line(counter.unseen));
   } else if (!counter.native && counter.tasks == 0) {
     note("no task was run: the program gave nothing to an executor, a fork-join pool or a future that the agent saw");
+  }
+  if (counter.no_class_chosen) {
+    note("no class that was loaded and can be chosen matches --classes: of all locks only waits are recorded");
+  } else if (counter.classes_chosen) {
+    if (!counter.unmatched.empty())
+      note("no class that was loaded and can be chosen matches --classes " + counter.unmatched);
+    if (counter.locks_taken == 0) {
+      note("no code of the chosen classes took a lock: of all locks only waits are recorded");
+    } else if (counter.nothing_observed) {
+      note(
+          "no critical section of the chosen classes was observed: none of their code took a lock in a window of "
+          "--sets");
+    }
   }
   if (uint64_t dropped = std::max(counter.dropped, counter.dropped_said); dropped > 0) {
     const bool stopped = counter.exit_reason.starts_with("recording stopped");

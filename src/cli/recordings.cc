@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/cpu_use.h"
+#include "analysis/flow_match.h"
 #include "base/saturating.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
@@ -47,6 +48,12 @@ std::string mismatch(const std::vector<Recording>& all, bool several) {
                          kind->path, one.path);
     kind = &one;
   }
+  if (plain != nullptr && sets != nullptr && !model::has_lock_events(plain->trace) &&
+      model::has_lock_events(sets->trace))
+    return fmt::format(
+        "'{}' has no critical sections that '{}' could say more of, only waits for locks: record --sets "
+        "--twice with the same --classes makes both",
+        plain->path, sets->path);
   return "";
 }
 
@@ -71,6 +78,33 @@ size_t median_of(const std::vector<Recording>& all) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, {}, [&](size_t i) { return duration_ns(all[i].trace); });
   return order[(order.size() - 1) / 2];
+}
+
+// Takes the recording with information flow out of `all`, unless it serves for sets as well, or is the only one.
+std::optional<Recording> take_tracked(std::vector<Recording>& all) {
+  const auto tracked = std::ranges::find_if(all, [](const Recording& one) { return model::has_flows(one.trace); });
+  if (tracked == all.end() || all.size() == 1) return std::nullopt;
+  const auto sets = std::ranges::count_if(all, [](const Recording& one) { return is_with_sets(one.trace); });
+  if (sets == 1 && is_with_sets(tracked->trace)) return std::nullopt;
+  Recording taken = std::move(*tracked);
+  all.erase(tracked);
+  return taken;
+}
+
+// Why `tracked` does not go with the others; empty: it does.
+std::string mismatch_of_tracked(const std::vector<Recording>& all, const Recording& tracked) {
+  for (const Recording& one : all) {
+    if (std::string why = other_program(one, tracked); !why.empty()) return why;
+    if (model::has_flows(one.trace))
+      return fmt::format("'{}' and '{}' were both recorded with --flow: only one of several recordings may be",
+                         tracked.path, one.path);
+    if (!model::has_lock_events(one.trace))
+      return fmt::format(
+          "'{}' has no critical sections that '{}' could say more of, only waits for locks: record both with the same "
+          "--classes",
+          one.path, tracked.path);
+  }
+  return "";
 }
 
 // REQUIRES: no mismatch.
@@ -102,7 +136,8 @@ std::string sources_text(const Recordings& recordings, const analysis::SectionFa
       return fmt::format("{} not observed, and taken to touch what the observed ones of their place do{}\n",
                          table::counted_text(counterparts.found, "section was", "sections were"),
                          dilation.empty() ? "" : "; the observed ones took " + dilation);
-    if (recordings.trace.fact("sets.source") != "translation") return "";
+    const std::string_view source = recordings.trace.fact("sets.source");
+    if (source != "translation" && source != "bytecode") return "";
     return "times are of a recording with --sets, which makes critical sections longer; one without it, given beside "
            "this one, has the times to go by\n";
   }
@@ -169,19 +204,37 @@ std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Ses
     if (!trace) return std::nullopt;
     all.push_back({path, *std::move(trace)});
   }
-  if (const std::string why = mismatch(all, paths.several); !why.empty()) {
+  std::optional<Recording> tracked;
+  if (paths.flows) tracked = take_tracked(all);
+  std::string why = tracked ? mismatch_of_tracked(all, *tracked) : "";
+  if (why.empty()) why = mismatch(all, paths.several);
+  if (!why.empty()) {
     fail(kExitInput, why);
     return std::nullopt;
   }
-  return sorted_out(std::move(all));
+  Recordings recordings = sorted_out(std::move(all));
+  if (tracked) {
+    recordings.flow_path = std::move(tracked->path);
+    recordings.tracked = std::move(tracked->trace);
+  }
+  return recordings;
 }
 
 void add_recording_arguments(OptionList& list, RecordingPaths& paths) {
   const auto add = [&paths](const std::string& path) { paths.files.push_back(path); };
   list.add_option("trace", add, "A recorded run").value_name("FILE").required();
   list.add_option("sets", add,
-                  "Of a native program: another recording, with --sets, which says what critical sections touch; the "
-                  "times are those of the one without")
+                  "Another recording, with --sets, which says what critical sections touch; the times are those of the "
+                  "one without")
+      .value_name("FILE");
+}
+
+void add_flow_recording_arguments(OptionList& list, RecordingPaths& paths) {
+  add_recording_arguments(list, paths);
+  paths.flows = true;
+  list.add_option(
+          "flow", [&paths](const std::string& path) { paths.files.push_back(path); },
+          "Another recording, with --flow, which says what critical sections hand each other")
       .value_name("FILE");
 }
 
@@ -190,7 +243,7 @@ void add_recordings_arguments(OptionList& list, RecordingPaths& paths) {
   paths.several = true;
   list.add_option("trace", paths.files,
                   "A recorded run, or several of one program that differ: gains are then their medians, with what they "
-                  "spread; of a native program also one with --sets, which says what critical sections touch")
+                  "spread; also one with --sets, which says what critical sections touch")
       .value_name("FILE")
       .required()
       .number_of_values(1, kAnyNumber);
@@ -199,6 +252,21 @@ void add_recordings_arguments(OptionList& list, RecordingPaths& paths) {
 analysis::SectionFacts section_facts(const Recordings& recordings, const model::Facts& facts) {
   if (!recordings.observed) return analysis::SectionFacts(facts);
   return analysis::SectionFacts(facts, analysis::SectionFacts(*recordings.observed));
+}
+
+const model::Trace& tracked_recording(const Recordings& recordings) {
+  if (recordings.tracked) return *recordings.tracked;
+  return recordings.observed && model::has_flows(*recordings.observed) ? *recordings.observed : recordings.trace;
+}
+
+model::SectionFlows section_flows(const Recordings& recordings, const analysis::SectionFacts& facts) {
+  const model::Trace& tracked = tracked_recording(recordings);
+  if (&tracked == facts.trace) return analysis::matched_flows(facts, facts);
+  return analysis::matched_flows(facts, analysis::SectionFacts(tracked));
+}
+
+model::MemoryNames memory_names(const Recordings& recordings) {
+  return model::MemoryNames(recordings.observed ? *recordings.observed : recordings.trace);
 }
 
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts) {

@@ -10,6 +10,8 @@
 #include "analysis/section_facts.h"
 #include "cli/command.h"
 #include "model/load.h"
+#include "model/memory_names.h"
+#include "model/section_flows.h"
 #include "model/trace.h"
 #include "table/json.h"
 
@@ -19,6 +21,7 @@ namespace contrafact::cli {
 struct RecordingPaths {
   std::vector<std::string> files;
   bool several = false;  // whether more than one may be without sets
+  bool flows = false;    // whether one more may be with information flow
 };
 
 struct Recording {
@@ -31,6 +34,8 @@ struct Recordings {
   model::Trace trace;                    // of several without sets, that of median length
   std::string sets_path;                 // empty: without `observed`
   std::optional<model::Trace> observed;  // recorded with sets
+  std::string flow_path;                 // empty: without `tracked`
+  std::optional<model::Trace> tracked;   // recorded with information flow, if it is none of the two above
   std::vector<Recording> others;         // without sets, as they stand on the command line
 
   bool has_sets() const { return observed || !trace.access_sets.empty(); }
@@ -43,11 +48,21 @@ std::optional<Recordings> load_recordings(const RecordingPaths& paths, const Ses
 
 // For a command that takes one recording without sets, and one with.
 void add_recording_arguments(OptionList& list, RecordingPaths& paths);
+// For one that takes a third one, with information flow, too.
+void add_flow_recording_arguments(OptionList& list, RecordingPaths& paths);
 // For one that takes any number without sets, and one with.
 void add_recordings_arguments(OptionList& list, RecordingPaths& paths);
 
 // The sections of one of the recordings, whose `facts` must outlive the result.
 analysis::SectionFacts section_facts(const Recordings& recordings, const model::Facts& facts);
+
+// The recording that says what sections hand each other: one more, or one of the two; whether any of them does is
+// model::has_flows of it.
+const model::Trace& tracked_recording(const Recordings& recordings);
+// What the sections of `facts`, which are section_facts(recordings, ...), were handed.
+model::SectionFlows section_flows(const Recordings& recordings, const analysis::SectionFacts& facts);
+// Names for the memory in the sets.
+model::MemoryNames memory_names(const Recordings& recordings);
 
 // Which times count, how recording the sets changed them, and where too little was observed: lines; empty if no sets
 // were recorded.

@@ -125,6 +125,9 @@ base::Status simulate(const model::Trace& trace, const whatif::Simulator& simula
   if (!variant.changes_locks_alone()) {
     outcome.replay_notes.push_back(retimed.method +
                                    ": not computed for this change: re-timing knows changes of locks alone");
+  } else if (!trace.tasks.empty() && !variant.edits.empty()) {
+    outcome.replay_notes.push_back(retimed.method +
+                                   ": not computed for this recording: re-timing does not know waits for tasks");
   } else if (!variant.edits.empty()) {
     retimed.after_ns.push_back(simulator.retime_sections(variant.edits));
   }
@@ -457,9 +460,12 @@ int run(const Options& given, const Session& session) {
   const model::Trace& trace = recordings->trace;
   const std::string& path = recordings->path;
   for (const std::string& spec : options.edits.specs) protect_input(spec);
-  if (trace.fact("agent") != "native" && trace.locks.empty()) {
+  if (trace.fact("agent") != "native" && !model::has_lock_events(trace)) {
     return fail(kExitImpossible,
-                path + ": not a recording of a native program: only those have the locks that are replayed");
+                path + (trace.fact("jvm.name").empty()
+                            ? ": it has no locks, and those are replayed"
+                            : ": of a JVM's locks it has waits alone; contrafact record --classes-from " + path +
+                                  " records what an edit needs"));
   }
   if (!options.csv.empty()) {  // before a replay that may take minutes
     if (base::Status status = check_writable(options.csv, 0); !status) return fail(kExitOutput, status.error().message);

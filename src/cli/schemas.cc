@@ -2,6 +2,7 @@
 
 #include "blueprint/views.h"
 #include "cli/advice_tables.h"
+#include "cli/flow_tables.h"
 #include "cli/locks.h"
 #include "cli/metric_tables.h"
 #include "cli/replay_conflicts.h"
@@ -28,9 +29,15 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kInfoThreadsSchema,
                                                       &kLocksSchema,
                                                       &kLockSitesSchema,
+                                                      &kLockWaitsSchema,
                                                       &kUlcSitesSchema,
                                                       &kUlcPairsSchema,
+                                                      &kUlcConflictsSchema,
                                                       &kLockRemediesSchema,
+                                                      &kFlowOrdersSchema,
+                                                      &kFlowLocksSchema,
+                                                      &kFlowSitesSchema,
+                                                      &kFlowEdgesSchema,
                                                       &kReplaySchema,
                                                       &kReplayPartsSchema,
                                                       &kReplaySitesSchema,

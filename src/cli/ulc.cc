@@ -175,6 +175,10 @@ std::vector<std::pair<std::string, size_t>> refused_lines(const Document& docume
   return lines;
 }
 
+std::vector<analysis::ConflictPlace> conflicts_of(const Document& document) {
+  return analysis::conflict_places(document.facts, memory_names(document.recordings));
+}
+
 std::string text_of(const Document& document, const Session& session) {
   table::Table sites = ulc_sites_table(document.facts, document.profile, document.priced());
   table::Table remedies =
@@ -188,6 +192,10 @@ std::string text_of(const Document& document, const Session& session) {
                                   document.advices.not_priced));
   }
   std::string text = head_text(document) + "\n" + table::render_text(sites, session.out);
+  if (table::Table conflicts = ulc_conflicts_table(document.facts, conflicts_of(document)); !conflicts.rows().empty()) {
+    cut(conflicts, document.options.top, "conflicts");
+    text += "\n" + table::render_text(conflicts, session.out);
+  }
   if (document.options.pairs) {
     table::Table pairs = ulc_pairs_table(document.facts, document.profile);
     cut(pairs, document.options.top, "pairs of places");
@@ -223,6 +231,7 @@ table::Json json_of(const Document& document) {
   if (const auto foreign = analysis::foreign_share(*document.facts.trace)) json["foreign_share"] = *foreign;
   json["sites"] = table::rows_json(ulc_sites_table(document.facts, profile, document.priced()));
   json["pairs"] = table::rows_json(ulc_pairs_table(document.facts, profile));
+  json["conflicts"] = table::rows_json(ulc_conflicts_table(document.facts, conflicts_of(document)));
   json["remedies"] = table::rows_json(lock_remedies_table(document.facts, document.priced(), true));
   json["together"] = nullptr;
   if (const advise::SectionAdvices& advices = document.advices; !advices.together.empty()) {

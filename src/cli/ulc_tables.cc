@@ -104,6 +104,15 @@ table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis
   return table;
 }
 
+table::Table ulc_conflicts_table(const analysis::SectionFacts& facts,
+                                 const std::vector<analysis::ConflictPlace>& places) {
+  table::Table table(kUlcConflictsSchema);
+  for (const analysis::ConflictPlace& place : places) {
+    table.add_row({facts.sites.sites()[place.site].label, place.memory, static_cast<int64_t>(place.pairs)});
+  }
+  return table;
+}
+
 // The part of the gain beyond the gain by conflicts, which leaves locks in the recorded order.
 std::string gain_beyond_conflicts(const Advice& advice) {
   const std::optional<double>& by_conflicts = advice.effect.sections->floor;
@@ -191,6 +200,15 @@ const table::Schema kUlcPairsSchema{
      {"second", "waits", Type::places, Unit::none, "Where the second one was."},
      CONTRAFACT_PAIR_COLUMNS}};
 #undef CONTRAFACT_PAIR_COLUMNS
+
+const table::Schema kUlcConflictsSchema{
+    "ulc_conflicts",
+    "What the sections that need their order conflict on, most pairs first. Of a JVM.",
+    {{"site", "site", Type::places, Unit::none, "Where the second section of the pairs was asked for."},
+     {"memory", "conflicts on", Type::text, Unit::none,
+      "A field, by the class that declares it; or elements of an array."},
+     {"pairs", "pairs", Type::integer, Unit::none,
+      "Pairs that follow each other and conflict there; a pair may conflict at several places."}}};
 
 static const std::string& section_kinds_legend() {
   static const std::string text = kinds_text(whatif::Target::sections, true) + ".";

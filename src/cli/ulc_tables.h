@@ -2,6 +2,7 @@
 #pragma once
 
 #include "advise/section_advice.h"
+#include "analysis/conflict_places.h"
 #include "table/table.h"
 
 namespace contrafact::cli {
@@ -14,10 +15,13 @@ struct SectionsPriced {
 
 extern const table::Schema kUlcSitesSchema;
 extern const table::Schema kUlcPairsSchema;
+extern const table::Schema kUlcConflictsSchema;
 extern const table::Schema kLockRemediesSchema;
 
 table::Table ulc_sites_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile,
                              const SectionsPriced& priced);
+table::Table ulc_conflicts_table(const analysis::SectionFacts& facts,
+                                 const std::vector<analysis::ConflictPlace>& places);
 table::Table ulc_pairs_table(const analysis::SectionFacts& facts, const analysis::UlcProfile& profile);
 // Improvements that gain by any bound; with `all`, all of them.
 table::Table lock_remedies_table(const analysis::SectionFacts& facts, const SectionsPriced& priced, bool all);

@@ -3,6 +3,8 @@
 #include <unordered_map>
 
 #include "export/perfetto.pb.h"
+#include "model/blocked_on.h"
+#include "model/thread_label.h"
 
 namespace contrafact::exporters {
 namespace {
@@ -72,7 +74,7 @@ class Writer {
     track->mutable_thread()->set_pid(process_id());
     track->mutable_thread()->set_tid(row.os_tid != 0 ? static_cast<int32_t>(row.os_tid)
                                                      : kVirtualThreadIds + static_cast<int32_t>(thread.value));
-    track->mutable_thread()->set_thread_name(valid(trace_.string(row.name)));
+    track->mutable_thread()->set_thread_name(valid(model::thread_label(trace_, thread)));
     add(packet);
   }
 
@@ -198,7 +200,7 @@ class ThreadExport {
         end(EventKind::worker_idle, at_ns, 0);
         break;
       case EventKind::block_begin:
-        begin(EventKind::block_begin, at_ns, kBlock, kReasons[trace_.a[i] < std::size(kReasons) ? trace_.a[i] : 0]);
+        begin(EventKind::block_begin, at_ns, kBlock, block_name(i));
         break;
       case EventKind::block_end:
         end(EventKind::block_begin, at_ns, 0);
@@ -223,6 +225,13 @@ class ThreadExport {
       default:
         break;
     }
+  }
+
+  // What it is for, where that is known.
+  std::string block_name(uint32_t block) const {
+    if (const model::BlockedOn* row = model::blocked_on_at(trace_, model::EventIndex(block)))
+      return "wait for " + lock_name(row->lock.value);
+    return std::string(kReasons[trace_.a[block] < std::size(kReasons) ? trace_.a[block] : 0]);
   }
 
   std::string lock_name(uint32_t lock) const {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "model/text_names.h"
+#include "model/thread_label.h"
 #include "table/json_stream.h"
 #include "table/render.h"
 
@@ -34,7 +35,7 @@ Cell location_cell(const model::Trace& trace, model::ContextId context) {
 
 Cell thread_cell(const model::Trace& trace, EventIndex event) {
   if (!event.valid()) return std::monostate{};
-  return std::string(trace.string(trace.threads[trace.thread_of(event).index()].name));
+  return model::thread_label(trace, trace.thread_of(event));
 }
 
 // How the task went, in one word.
@@ -183,7 +184,7 @@ void events_csv(const model::Trace& trace, const base::TextSink& sink) {
   int64_t begin_ns = trace.begin_ns();
   auto to = std::back_inserter(out);
   for (size_t t = 0; t < trace.threads.size(); ++t) {
-    std::string name = table::csv_field(trace.string(trace.threads[t].name));
+    std::string name = table::csv_field(model::thread_label(trace, model::ThreadId(static_cast<uint32_t>(t))));
     model::EventRange range = trace.thread_ranges[t];
     for (uint32_t i = range.begin; i < range.end; ++i) {
       const format::EventSchema& schema = format::schema_of(trace.kind[i]);

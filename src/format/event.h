@@ -97,8 +97,20 @@ enum class EventKind : uint8_t {
   // The part of a segment that belongs to the thread's previous `accesses` event ends at a call, to which CONTEXT
   // returns: MODE is 0 before it and 1 after it.
   accesses_cut,
+
+  // JVMs. The block that this thread just began is for LOCK, which THREAD holds or held when it was asked for (none: not
+  // known). The time is that of the block_begin.
+  blocked_on,
+  holder_at,  // CONTEXT is where the holder of the blocked_on before was in the program, while this thread waited
+
+  // Information flow between critical sections (FlowProf, section 5). Each tracked run of a section has a TAINT, a number
+  // that no other run of the recording has; numbers grow in the order in which sections begin.
+  section_taint,  // TAINT is that of the section that began with this thread's last acquisition
+  flow_into,  // the flow_from events that follow on this thread go into the section TAINT, which is one of this thread's;
+              // none: into code that is in no section
+  flow_from,  // something that the section TAINT computed or took in went there; FLOW says in which way
 };
-inline constexpr size_t kEventKinds = 48;
+inline constexpr size_t kEventKinds = 53;
 
 enum class Operand : uint8_t {
   none,
@@ -117,7 +129,9 @@ enum class Operand : uint8_t {
   delay_us,
   queue_length,
   lock,
-  access_set
+  access_set,
+  taint,
+  flow
 };
 inline constexpr size_t kOperandsMax = 4;
 
@@ -182,6 +196,11 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::permit_give, "permit_give", {Operand::pool, Operand::count}},
     {EventKind::cores_idle, "cores_idle", {Operand::count}},
     {EventKind::accesses_cut, "accesses_cut", {Operand::mode, Operand::context}},
+    {EventKind::blocked_on, "blocked_on", {Operand::lock, Operand::thread}},
+    {EventKind::holder_at, "holder_at", {Operand::context}},
+    {EventKind::section_taint, "section_taint", {Operand::taint}},
+    {EventKind::flow_into, "flow_into", {Operand::taint}},
+    {EventKind::flow_from, "flow_from", {Operand::taint, Operand::flow}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {
@@ -196,6 +215,9 @@ enum class Outcome : uint8_t { normal, exception, timeout, interrupted, cancelle
 enum class BlockReason : uint8_t { park, sleep, monitor, object_wait, io, poll, futex, process, signal };
 // Operand::mode
 enum class DependsMode : uint8_t { all, any };
+// Operand::flow. `direct`: by a variable that is live at the section's end; `indirect`: by a field or an element that was read
+// outside of sections; `control`: by no value, but a branch or an array's index in the section depended on it.
+enum class FlowKind : uint8_t { direct, indirect, control };
 
 // Rows of the tables that events point into. A row is written before the first event that names it.
 enum class ThreadKind : uint8_t { platform, virtual_thread };
@@ -249,12 +271,15 @@ enum class LockKind : uint8_t {
   semaphore,
   once,
   futex,  // a word that threads wait at by a system call of their own; its use by the program is not known
+  // Of a JVM. Its other locks have the kinds above: a ReentrantLock is a mutex, a ReentrantReadWriteLock a rwlock.
+  monitor,       // of a synchronized method or block
+  synchronizer,  // any other object that threads are parked for
 };
-inline constexpr LockKind kLockKindLast = LockKind::futex;
+inline constexpr LockKind kLockKindLast = LockKind::synchronizer;
 struct LockRow {
   LockKind kind = LockKind::mutex;
-  uint64_t address = 0;  // in the recorded process
-  StringId name;         // none unless the program named it
+  uint64_t address = 0;  // in the recorded process; of a JVM's lock a number of its own
+  StringId name;  // none unless the program named it; of a JVM's lock its class, and its field where that is known
 };
 
 }  // namespace contrafact::format

@@ -41,12 +41,14 @@ constexpr Stream stream_of(Operand operand) {
     case Operand::outcome:
     case Operand::reason:
     case Operand::mode:
+    case Operand::flow:
       return kSmall;
     case Operand::none:
     case Operand::count:
     case Operand::size:
     case Operand::delay_us:
     case Operand::queue_length:
+    case Operand::taint:
       break;
   }
   return kNumbers;

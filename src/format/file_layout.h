@@ -13,7 +13,7 @@ namespace contrafact::format {
 
 static_assert(std::endian::native == std::endian::little, "the codec copies integers as they are");
 
-inline constexpr uint32_t kFormatVersion = 12;
+inline constexpr uint32_t kFormatVersion = 14;
 
 // Not text, and broken visibly by a transfer that rewrites line ends.
 inline constexpr uint8_t kMagic[8] = {0x89, 'C', 'F', 'T', '\r', '\n', 0x1a, '\n'};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "graph/lock_hand_overs.h"
 #include "graph/trace_dag.h"
 #include "model/hand_over_costs.h"
 #include "model/library_calls.h"
@@ -74,6 +75,7 @@ class DagBuilder {
     set_task_flags();
     note_waited_for();
     link_wakes();
+    link_locks();
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) walk(thread);
     set_hand_over_costs();
     set_askers();
@@ -170,9 +172,26 @@ class DagBuilder {
     std::sort(link_of_event_.begin(), link_of_event_.end());
   }
 
-  uint32_t link_at(uint32_t event) const {
-    auto it = std::lower_bound(link_of_event_.begin(), link_of_event_.end(), std::pair<uint32_t, uint32_t>{event, 0});
-    return it != link_of_event_.end() && it->first == event ? it->second : UINT32_MAX;
+  uint32_t link_at(uint32_t event) const { return link_in(link_of_event_, event); }
+
+  static uint32_t link_in(const std::vector<std::pair<uint32_t, uint32_t>>& links, uint32_t event) {
+    auto it = std::lower_bound(links.begin(), links.end(), std::pair<uint32_t, uint32_t>{event, 0});
+    return it != links.end() && it->first == event ? it->second : UINT32_MAX;
+  }
+
+  // One link for each release that a wait for a lock ended with: several readers may go on at once.
+  void link_locks() {
+    lock_waits_ = lock_hand_overs(facts_);
+    std::vector<uint32_t> releases;
+    for (const LockHandOver& one : lock_waits_) releases.push_back(one.release.value);
+    std::ranges::sort(releases);
+    releases.erase(std::unique(releases.begin(), releases.end()), releases.end());
+    for (const uint32_t release : releases) link_of_release_.emplace_back(release, dag_.link_count++);
+  }
+
+  const LockHandOver* lock_wait_at(uint32_t event) const {
+    const auto found = std::ranges::lower_bound(lock_waits_, model::EventIndex(event), {}, &LockHandOver::acquire);
+    return found != lock_waits_.end() && found->acquire.value == event ? &*found : nullptr;
   }
 
   // When the task could have started at the earliest; kNever if nothing is known.
@@ -368,7 +387,22 @@ class DagBuilder {
         if (uint32_t link = link_at(i); link != UINT32_MAX) add_plain(VertexKind::wake, link, i);
         break;
       default:
+        lock_event(i);
         break;
+    }
+  }
+
+  void lock_event(uint32_t event) {
+    if (lock_waits_.empty() || trace_.kind[event] < EventKind::lock_acquire) return;
+    if (const LockHandOver* wait = lock_wait_at(event)) {
+      const int64_t now_ns = trace_.time_ns[event];
+      const int64_t ready_ns = std::max(wait->request_ns, top().last_ns);
+      const int64_t after_ns = now_ns - trace_.time_ns[wait->release.index()];
+      if (after_ns > INT32_MAX) return;
+      add(VertexKind::acquire, link_in(link_of_release_, wait->release.value), event, ready_ns, now_ns - ready_ns,
+          after_ns, false, false);
+    } else if (const uint32_t link = link_in(link_of_release_, event); link != UINT32_MAX) {
+      add_plain(VertexKind::wake, link, event);
     }
   }
 
@@ -480,6 +514,8 @@ class DagBuilder {
   std::vector<bool> waited_for_;
   std::vector<uint32_t> wake_of_link_;                        // the wake's event
   std::vector<std::pair<uint32_t, uint32_t>> link_of_event_;  // (event, link), sorted
+  std::vector<LockHandOver> lock_waits_;
+  std::vector<std::pair<uint32_t, uint32_t>> link_of_release_;  // (event, link), sorted
   Samples wait_labels_, wait_posts_, block_labels_, block_posts_;
   std::vector<Samples> call_labels_, call_posts_;
 };

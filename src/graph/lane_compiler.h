@@ -153,7 +153,7 @@ class LaneCompiler {
   void let_hosts_go(uint32_t coordinator);
   bool wait(uint32_t body, const Vertex& vertex);
   void fill_wait(LaneOp& op, const Vertex& vertex, const Value& value) const;
-  bool block(uint32_t body, const Vertex& vertex);
+  bool block(uint32_t body, const Vertex& vertex, LaneOpCode code);
   bool end(uint32_t body);
   // The body ends `after_ns` later. `completes`: its result is there before that.
   bool end_with(uint32_t body, int64_t after_ns, bool completes);

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kAll = -1;
 // A time that is not known yet. It is later than all others, whatever is added to it, and twice its value still fits.
 constexpr int64_t kUnknownMin = int64_t{5} << 59;
+constexpr int64_t kUnknown = int64_t{6} << 59;
 // The same, plus a guess of what it may turn out to be: a time less than 2^58 from 0.
 constexpr int64_t kGuess = int64_t{7} << 59;
 constexpr int64_t kGuessMin = kGuess - (int64_t{1} << 58);
@@ -125,6 +126,8 @@ class Interpreter {
         return sleep(op, ready);
       case LaneOpCode::wait:
         return wait(op, ready);
+      case LaneOpCode::acquire:
+        return acquire(op, ready);
       case LaneOpCode::call:
         return call(op, ready);
       case LaneOpCode::call_moved:
@@ -210,6 +213,14 @@ class Interpreter {
     slots_[op.now] = time;
     if (op.flags & kRises) rise(ready);
     if (op.flags & kFalls) fall(time);
+  }
+
+  CONTRAFACT_LANE_INLINE void acquire(const Op& op, const Lanes& ready) {
+    const Lanes cause = slots_[op.cause];
+    const Lanes time = select(cause > ready, earlier_of(cause + op.post_ns, ready + op.label_ns), ready);
+    slots_[op.now] = select(later_of(cause, ready) >= Lanes::all(kUnknownMin), Lanes::all(kUnknown), time);
+    if (op.flags & kRises) rise(ready);
+    if (op.flags & kFalls) fall(slots_[op.now]);
   }
 
   // When the caller and the called task go on, whether the task runs on this thread or on one of its own.

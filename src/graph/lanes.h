@@ -15,7 +15,8 @@
 //
 // Times are exactly Propagator's. Some variants have no place in the common order, or need what only a Propagator does
 // (tasks that leave their worker's order, stages that no recorded thread can run, tasks that run where they are waited
-// for). Their lanes have `exact` = false, and these variants are to be propagated one by one. Example: some lanes run a
+// for). Their lanes have `exact` = false, and these variants are to be propagated one by one. So are those of coordinators
+// where threads waited for locks: who goes first is then decided at both. Example: some lanes run a
 // task at its wait. In these lanes, the task has to come after all earlier work of its spawner; in the other lanes,
 // before the work that waits for its worker. Wherever some of that work is waited for first, these orders contradict
 // each other.
@@ -45,6 +46,7 @@ enum class LaneOpCode : uint8_t {
   step,        // takes time on its own thread
   sleep,       // of fixed length
   wait,        // for a cause: a result or a wake-up
+  acquire,     // of a lock: for its release, at most label_ns
   call,        // of a task that stays
   call_moved,  // of a task that some lanes run at its spawn
   host,        // where such a task runs at first, if some lanes make it a coordinator
@@ -135,6 +137,7 @@ struct LaneProgram {
   size_t changes_max = 0;                          // of occupied threads, in one lane
   int64_t begin_ns = 0, end_ns = 0;                // of the trace
   int64_t answered = 0;                            // outermost tasks with a response time
+  bool takes_locks = false;                        // has waits for locks: no lane of coordinators is exact
   size_t lanes = kLanes;                           // that a LaneRunner runs at a time
   bool possible = false;                           // false: not even the unchanged run could be put in order
 

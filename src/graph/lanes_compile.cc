@@ -126,7 +126,7 @@ void LaneCompiler::count_readers() {
       const VertexKind kind = vertex.vertex_kind();
       if (kind == VertexKind::spawn) spawned[vertex.id] = true;
       if (kind == VertexKind::complete) completes[vertex.id] = true;
-      if (kind == VertexKind::block) ++linked_[vertex.id].readers;
+      if (kind == VertexKind::block || kind == VertexKind::acquire) ++linked_[vertex.id].readers;
       if (kind == VertexKind::wait) {
         ++completed_[vertex.id].readers;
         if (coordinates) {

@@ -17,7 +17,9 @@ bool LaneCompiler::step(uint32_t body) {
     case VertexKind::wait:
       return wait(body, vertex);
     case VertexKind::block:
-      return block(body, vertex);
+      return block(body, vertex, LaneOpCode::wait);
+    case VertexKind::acquire:
+      return block(body, vertex, LaneOpCode::acquire);
     case VertexKind::sleep: {
       LaneOp& op = emit(LaneOpCode::sleep, body, vertex);
       op.flags |= kWaits;
@@ -261,10 +263,11 @@ void LaneCompiler::fill_wait(LaneOp& op, const Vertex& vertex, const Value& valu
   op.flags |= kWaits;
 }
 
-bool LaneCompiler::block(uint32_t body, const Vertex& vertex) {
+bool LaneCompiler::block(uint32_t body, const Vertex& vertex, LaneOpCode code) {
   Value& value = linked_[vertex.id];
   if (!value.known) return wait_until_known(body, value, Hold::linked, vertex.id);
-  LaneOp& op = emit(LaneOpCode::wait, body, vertex);
+  program_.takes_locks |= code == LaneOpCode::acquire;
+  LaneOp& op = emit(code, body, vertex);
   assume(op, vertex, dag_.typical.block_label_ns, dag_.typical.block_post_ns);
   op.cause = value.slot;
   use_range(body, op);

@@ -64,7 +64,8 @@ void LaneRunner::choose(std::span<const std::span<const uint32_t>> sets) {
         if (!chosen[move]) continue;
         const Placement placement = program_.placements[move];
         const bool continues = placement == Placement::continuation;
-        if (placement == Placement::at_wait || program_.refused[i] || (continues && program_.refused_coordinators[i])) {
+        if (placement == Placement::at_wait || program_.refused[i] ||
+            (continues && (program_.takes_locks || program_.refused_coordinators[i]))) {
           refused_.lane[lane] = kAll;
           continue;
         }

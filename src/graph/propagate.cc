@@ -63,7 +63,7 @@ void Propagator::reset(std::span<const Placement> placements, const PropagateOpt
   strand_count_ = 0;
   parked_.clear();
   ready_.clear();
-  soft_ = {};
+  soft_ = at_locks_ = {};
   any_continuation_ = std::find(placements.begin(), placements.end(), Placement::continuation) != placements.end();
   if (any_continuation_) count_coordinator_waits();
 }
@@ -124,6 +124,8 @@ bool Propagator::step(Strand& strand, Frame& frame, const Vertex& vertex) {
       return step_wait(strand, frame, vertex);
     case VertexKind::block:
       return step_block(strand, frame, vertex);
+    case VertexKind::acquire:
+      return step_acquire(strand, frame, vertex);
     case VertexKind::sleep: {
       const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
       sleep_until(strand, frame, ready_ns, ready_ns + vertex.label_ns);
@@ -369,6 +371,17 @@ bool Propagator::step_block(Strand& strand, Frame& frame, const Vertex& vertex) 
   return true;
 }
 
+bool Propagator::step_acquire(Strand& strand, Frame& frame, const Vertex& vertex) {
+  const int64_t ready_ns = strand.now_ns + vertex.delay_ns - frame.credit_ns;
+  const int64_t cause_ns = linked_[vertex.id];
+  if (cause_ns == kNever && !strand.released) return suspend(strand, Wait::link, vertex.id, true);
+  strand.released = false;
+  const bool slept = cause_ns != kNever && cause_ns > ready_ns;
+  advance_to(strand, frame, ready_ns,
+             slept ? std::min(cause_ns + vertex.post_ns, ready_ns + vertex.label_ns) : ready_ns);
+  return true;
+}
+
 void Propagator::enter_body(Strand& strand, uint32_t index, int64_t time_ns) {
   const Body& body = dag_.bodies[index];
   const bool is_task = index < dag_.task_count();
@@ -461,7 +474,7 @@ bool Propagator::suspend(Strand& strand, Wait wait, uint32_t id, bool soft) {
   strand.wait = wait;
   strand.wait_id = id;
   strand.soft = soft;
-  if (soft) soft_.emplace(strand.now_ns, current_);
+  if (soft) (wait == Wait::link ? at_locks_ : soft_).emplace(strand.now_ns, current_);
   if (wait == Wait::coordinator) {
     host_[id] = current_;
     strand.next = kNone;

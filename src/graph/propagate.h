@@ -5,7 +5,9 @@
 // Fixed assignment, as in the paper: a task that does not move keeps its worker, and workers keep the order of their
 // tasks; a worker sleeps until its next task is spawned, which is equation 4. A moved task may make the recorded order
 // impossible: the worker's next task is spawned only after a task behind it in the queue has run. Then the worker takes
-// the task that is there, as a queue would; `reordered` counts these cases.
+// the task that is there, as a queue would; `reordered` counts these cases. The same for a lock that threads waited for:
+// whoever waited does so until the section before it is over, no longer than recorded, and not at all where that section
+// can only come later.
 //
 // A Propagator is reusable and not thread-safe: make one for each thread of the caller. Deterministic.
 #pragma once
@@ -129,6 +131,8 @@ class Propagator {
     bool released = false;
     bool finished = false;
   };
+  using Soft = std::pair<int64_t, uint32_t>;  // a strand that may be released: its time, and which
+  using EarliestFirst = std::priority_queue<Soft, std::vector<Soft>, std::greater<>>;
   struct Parked {
     Frame frame;
     int64_t ready_ns;
@@ -151,6 +155,7 @@ class Propagator {
   bool step_wait(Strand& strand, Frame& frame, const Vertex& vertex);
   void run_at_wait(Strand& strand, Frame& frame, uint32_t task, int64_t ready_ns);
   bool step_block(Strand& strand, Frame& frame, const Vertex& vertex);
+  bool step_acquire(Strand& strand, Frame& frame, const Vertex& vertex);
   bool step_coordinator_wait(Strand& strand, Frame& frame, const Vertex& vertex, int64_t ready_ns);
   void use_plain_range(Strand& strand, const Frame& frame, int64_t ready_ns, int64_t time_ns);
   void advance_to(Strand& strand, Frame& frame, int64_t ready_ns, int64_t time_ns);
@@ -170,6 +175,8 @@ class Propagator {
   uint32_t& list_of(Wait wait, uint32_t id);
   bool release_one();
   bool release_soft();
+  bool release_lock();
+  bool release_earliest(EarliestFirst& strands);
   bool run_early(uint32_t window);
   bool run_elsewhere();
   void report_stuck();
@@ -195,8 +202,7 @@ class Propagator {
   size_t strand_count_ = 0;
   uint32_t current_ = 0;  // the strand that `advance` runs
   std::vector<uint32_t> ready_;
-  using Soft = std::pair<int64_t, uint32_t>;  // a strand that may be released: its time, and which
-  std::priority_queue<Soft, std::vector<Soft>, std::greater<>> soft_;
+  EarliestFirst soft_, at_locks_;
   std::vector<int64_t> available_, completed_, linked_;
   std::vector<uint32_t> spawn_list_, completion_list_, link_list_;
   std::vector<uint8_t> ran_;           // by task: its body has begun

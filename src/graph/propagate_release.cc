@@ -7,7 +7,7 @@ namespace contrafact::graph {
 // Nothing can go on: lets one thread do what the recorded order forbids. False if nothing helps.
 bool Propagator::release_one() {
   // A task that is there seldom stands far behind; looking through whole queues each time would be quadratic.
-  if (release_soft() || run_early(64)) return true;
+  if (release_soft() || run_early(64) || release_lock()) return true;
   // A thread that helps while it waits stands before a task that is not spawned yet: it is there only because it found
   // the task in the recording. The earliest goes on, and that task runs on a thread of its own.
   uint32_t helper = kNone;
@@ -26,11 +26,20 @@ bool Propagator::release_one() {
 }
 
 bool Propagator::release_soft() {
-  // Those that were woken meanwhile are still among `soft_`.
+  return release_earliest(soft_);
+}
+
+// A thread that waits for a lock goes on without it: the section before its own can only come later.
+bool Propagator::release_lock() {
+  return release_earliest(at_locks_);
+}
+
+bool Propagator::release_earliest(EarliestFirst& strands) {
+  // Those that were woken meanwhile are still among them.
   uint32_t best = kNone;
-  while (!soft_.empty() && best == kNone) {
-    const auto [now_ns, index] = soft_.top();
-    soft_.pop();
+  while (!strands.empty() && best == kNone) {
+    const auto [now_ns, index] = strands.top();
+    strands.pop();
     const Strand& strand = strands_[index];
     if (strand.wait != Wait::nothing && strand.soft && strand.now_ns == now_ns) best = index;
   }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/blocked_on.h"
 #include "model/finish.h"
 
 namespace contrafact::graph {
@@ -72,6 +73,11 @@ class Restorer {
     new_.owners = old_.owners;
     new_.contexts = old_.contexts;
     new_.pools = old_.pools;
+    new_.locks = old_.locks;
+    new_.method_addresses = old_.method_addresses;
+    new_.access_sets = old_.access_sets;
+    new_.access_ranges = old_.access_ranges;
+    new_.source_paths = old_.source_paths;
     new_.strings = old_.strings;
     new_.dependencies = old_.dependencies;
     const size_t events = old_.event_count();
@@ -143,6 +149,7 @@ class Restorer {
     last_emitted_ns_ = INT64_MIN;
     last_kind_ = EventKind::thread_begin;
     asleep_ = false;
+    thread_ = row.thread;
     if (new_.thread_ranges.back().size() == 0 && new_.kind.size() > new_.thread_ranges.back().begin) {
       last_emitted_ns_ = new_.time_ns.back();
     }
@@ -215,6 +222,16 @@ class Restorer {
       if (kind == EventKind::method_exit) leave_method(stack_.back());
     }
     emit(kind, time_ns, old_.a[event], old_.b[event]);
+    if (kind == EventKind::block_begin) copy_blocked_on(event);
+  }
+
+  void copy_blocked_on(uint32_t event) {
+    const model::BlockedOn* row = model::blocked_on_at(old_, model::EventIndex(event));
+    if (row == nullptr) return;
+    model::BlockedOn copy = *row;
+    copy.thread = model::ThreadId(thread_);
+    copy.time_ns = new_.time_ns.back();
+    new_.blocked_on.push_back(copy);
   }
 
   void leave_method(uint32_t body) {
@@ -464,6 +481,7 @@ class Restorer {
   std::vector<uint32_t> body_of_vertex_;
   int64_t last_emitted_ns_ = INT64_MIN;
   int64_t new_end_ns_ = 0, old_end_ns_ = 0, old_begin_ns_ = 0;
+  uint32_t thread_ = 0;  // that the steps are restored of
   bool unborn_ = false;
   EventKind last_kind_ = EventKind::thread_begin;  // emitted on this thread
   bool asleep_ = false;                            // this thread's last sleep has begun

@@ -55,6 +55,29 @@ PairKind SectionConflicts::between(uint32_t x, uint32_t y) {
   return found->second;
 }
 
+std::vector<uint64_t> SectionConflicts::places(uint32_t x, uint32_t y, size_t most) const {
+  std::vector<uint64_t> found;
+  for (const Meeting& meeting : meetings(x, y, most)) found.push_back(meeting.address);
+  return found;
+}
+
+std::vector<SectionConflicts::Meeting> SectionConflicts::meetings(uint32_t x, uint32_t y, size_t most) const {
+  std::vector<Meeting> found;
+  const auto a = sets_.ranges_of(x), b = sets_.ranges_of(y);
+  for (Walk i(a), j(b); !i.at_end() && !j.at_end() && found.size() < most;) {
+    if (i->end() <= j->begin) {
+      i.seek(j->begin);
+    } else if (j->end() <= i->begin) {
+      j.seek(i->begin);
+    } else {
+      const AccessClass by_x = class_of(i->flags), by_y = class_of(j->flags);
+      if (need_order(by_x, by_y)) found.push_back({std::max(i->begin, j->begin), by_x, by_y});
+      i->end() < j->end() ? i.next() : j.next();
+    }
+  }
+  return found;
+}
+
 PairKind SectionConflicts::compare(uint32_t x, uint32_t y) const {
   const auto a = sets_.ranges_of(x), b = sets_.ranges_of(y);
   if ((a.empty() && sets_.is_complete(x)) || (b.empty() && sets_.is_complete(y))) return PairKind::null_lock;

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "model/section_sets.h"
 
@@ -58,6 +59,14 @@ class SectionConflicts {
 
   // The kind of a pair of sets, by their numbers in `sets`, in either order.
   PairKind between(uint32_t x, uint32_t y);
+  // Where the two conflict: the begins of the ranges that one has and the other meets, the first `most` of them.
+  std::vector<uint64_t> places(uint32_t x, uint32_t y, size_t most) const;
+  // The same with what each of the two does there.
+  struct Meeting {
+    uint64_t address = 0;
+    AccessClass by_x = AccessClass::reads, by_y = AccessClass::reads;
+  };
+  std::vector<Meeting> meetings(uint32_t x, uint32_t y, size_t most) const;
 
  private:
   PairKind compare(uint32_t x, uint32_t y) const;

@@ -43,7 +43,7 @@ int64_t time_of(const SyncVertex& vertex, int64_t ready_ns, int64_t cause_ns) {
 class SyncGraphBuilder {
  public:
   SyncGraphBuilder(const model::Facts& facts, const SectionOrder& recorded)
-      : trace_(facts.trace()), sections_(facts.sections()), wakes_(facts.wakes()), recorded_(recorded) {}
+      : facts_(facts), trace_(facts.trace()), sections_(facts.sections()), wakes_(facts.wakes()), recorded_(recorded) {}
 
   SyncGraph run() {
     graph_.trace = &trace_;
@@ -212,6 +212,14 @@ class SyncGraphBuilder {
     graph_.cause_begin.push_back(static_cast<uint32_t>(graph_.causes.size()));
   }
 
+  // A virtual machine's own threads end when the program has ended, daemons and workers of pools do not keep it from that:
+  // each of them has events as late as the recording's end, whatever the program's threads do.
+  bool keeps_the_run(uint32_t thread) const {
+    if (model::is_native(trace_)) return true;
+    const model::ThreadRole role = facts_.uses()[thread].role;
+    return role == model::ThreadRole::joined || (role == model::ThreadRole::own && !trace_.threads[thread].daemon);
+  }
+
   // A thread that stood in a wait of unknown cause when the recording ended does not show how long the run is: it would
   // have stood there longer.
   void set_end() {
@@ -219,7 +227,7 @@ class SyncGraphBuilder {
     const int64_t trace_end_ns = trace_.end_ns();
     bool any = false;
     for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      if (graph_.last_vertex[t] == kNoVertex) continue;
+      if (graph_.last_vertex[t] == kNoVertex || !keeps_the_run(t)) continue;
       bool waits = false;
       for (uint32_t v = graph_.last_vertex[t]; v != kNoVertex && now(v) == trace_end_ns;
            v = graph_.vertices[v].previous) {
@@ -237,6 +245,7 @@ class SyncGraphBuilder {
     }
   }
 
+  const model::Facts& facts_;
   const Trace& trace_;
   const std::span<const CriticalSection> sections_;
   const std::span<const model::SyncWake> wakes_;
@@ -256,11 +265,16 @@ SyncGraph build_sync_graph(const model::Facts& facts, const SectionOrder& record
   return SyncGraphBuilder(facts, recorded).run();
 }
 
-int64_t propagate(const SyncGraph& graph, const SectionOrder& order) {
+namespace {
+
+// `waited`: called with each section and how long it waits.
+template <typename Waited>
+int64_t propagate(const SyncGraph& graph, const SectionOrder& order, Waited waited) {
   std::vector<int64_t> times_ns(graph.vertices.size());
   for (uint32_t v = 0; v < graph.vertices.size(); ++v) {
     const SyncVertex& vertex = graph.vertices[v];
     const int64_t previous_ns = vertex.previous == kNoVertex ? graph.begin_ns : times_ns[vertex.previous];
+    const int64_t ready_ns = previous_ns + vertex.delay_ns;
     int64_t cause_ns = INT64_MIN;
     for (uint32_t c = graph.cause_begin[v]; c < graph.cause_begin[v + 1]; ++c) {
       cause_ns = std::max(cause_ns, times_ns[graph.causes[c]]);
@@ -271,13 +285,27 @@ int64_t propagate(const SyncGraph& graph, const SectionOrder& order) {
         if (release < v) cause_ns = std::max(cause_ns, times_ns[release]);
       }
     }
-    times_ns[v] = time_of(vertex, previous_ns + vertex.delay_ns, cause_ns);
+    times_ns[v] = time_of(vertex, ready_ns, cause_ns);
+    if (vertex.section != UINT32_MAX) waited(vertex.section, times_ns[v] - ready_ns);
   }
   int64_t end_ns = graph.begin_ns;
   for (size_t t = 0; t < graph.last_vertex.size(); ++t) {
     if (graph.counts[t]) end_ns = std::max(end_ns, times_ns[graph.last_vertex[t]]);
   }
   return end_ns - graph.begin_ns;
+}
+
+}  // namespace
+
+int64_t propagate(const SyncGraph& graph, const SectionOrder& order) {
+  return propagate(graph, order, [](uint32_t, int64_t) {});
+}
+
+SectionWaits propagate_waits(const SyncGraph& graph, const SectionOrder& order) {
+  SectionWaits result{.wait_ns = std::vector<int64_t>(graph.release_vertex.size())};
+  result.duration_ns =
+      propagate(graph, order, [&](uint32_t section, int64_t wait_ns) { result.wait_ns[section] = wait_ns; });
+  return result;
 }
 
 namespace {

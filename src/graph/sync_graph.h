@@ -54,6 +54,13 @@ SyncGraph build_sync_graph(const model::Facts& facts, const SectionOrder& record
 // it is the recorded duration exactly, as far as clocks of different cores agree.
 int64_t propagate(const SyncGraph& graph, const SectionOrder& order);
 
+// The same, with how long each section then waits for its lock: zero for what is no section. By section.
+struct SectionWaits {
+  int64_t duration_ns = 0;
+  std::vector<int64_t> wait_ns;
+};
+SectionWaits propagate_waits(const SyncGraph& graph, const SectionOrder& order);
+
 // A part of the critical path, the chain that the run's end waited for. Each part ends where the next one begins. A
 // stretch of one thread is one part.
 struct PathPart {

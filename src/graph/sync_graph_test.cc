@@ -59,6 +59,16 @@ TEST(SyncGraph, WithoutAnUnnecessaryOrderTheWaiterRunsAtOnce) {
   EXPECT_EQ(propagate(run.graph, run.needed), 80);
 }
 
+// A JVM's threads: one that ends it, a daemon, the collector. They last to the end, however early that is.
+TEST(SyncGraph, TheVirtualMachinesThreadsDoNotKeepTheRun) {
+  const Recording run("fact jvm.name x\n" + contended("reads") +
+                      "thread d \"DestroyJavaVM\"\nthread c \"Common-Cleaner\" daemon\n"
+                      "5 c thread_begin\n100 d thread_begin\n103 d thread_end\n103 c thread_end\n");
+  EXPECT_EQ(run.graph.duration_ns(), 100);
+  EXPECT_EQ(propagate(run.graph, run.recorded), 100);
+  EXPECT_EQ(propagate(run.graph, run.needed), 80);
+}
+
 TEST(SyncGraph, AConflictKeepsItsOrder) {
   const Recording run(contended("adds"));
   EXPECT_EQ(propagate(run.graph, run.needed), 100);

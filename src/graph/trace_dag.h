@@ -11,6 +11,13 @@
 //     time  = cause > ready ? cause + label_ns     it slept until the cause, and woke label_ns after it
 //                           : ready + post_ns      the cause was there already
 //
+// A wait for a lock (VertexKind::acquire) has as its cause the release that it ended with. It is
+//
+//     time  = cause > ready ? min(cause + post_ns, ready + label_ns)
+//                           : ready
+//
+// so no longer than recorded: where its cause comes later, another thread would hold the lock first.
+//
 // Rehype gives time edges the label 0. Ours carry the recorded hand-over latency, so that an unchanged DAG has the
 // recorded times exactly. Clocks of different cores may differ: label_ns may be negative, and order comes from the
 // edges, never from times. A latency that the recording does not show (the thread did not sleep there, but does in a
@@ -45,8 +52,9 @@ enum class VertexKind : uint8_t {
   complete,  // the result of task `id` is there
   wait,      // for task `id`; cause: its completion
   sleep,     // a wait without a known cause, of fixed length label_ns
-  wake,      // link `id`
+  wake,      // link `id`: also the release of a lock
   block,     // until link `id`
+  acquire,   // a lock that was waited for: link `id` is its release by who held it last; label_ns: the recorded wait
   leave,     // a plain thread blocks between its dealings with tasks, and is not counted ...
   enter,     // ... until here
 };

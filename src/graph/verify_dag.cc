@@ -21,7 +21,7 @@ base::Status verify(const TraceDag& dag) {
     if (!covered[at]) return base::Error{fmt::format("vertex {} belongs to no body", at)};
     const Vertex& vertex = dag.vertices[at];
     const VertexKind kind = vertex.vertex_kind();
-    if (kind == VertexKind::wake || kind == VertexKind::block) {
+    if (kind == VertexKind::wake || kind == VertexKind::block || kind == VertexKind::acquire) {
       if (vertex.id >= dag.link_count) return base::Error{fmt::format("vertex {} names no wake-up", at)};
       continue;
     }

@@ -5,7 +5,8 @@
 // them writes it, even if the write is silent or commutes with the others: without the lock, such writes would need
 // atomic operations. A section that touches no contested byte needs no exclusion, as far as the run shows. About code
 // that only one thread ran, the run shows little. Data that such code writes and no other code touches may have a lock
-// of its own; to drop its lock is not proposed.
+// of its own; to drop its lock is not proposed. Where several threads took the lock and the sections of one alone were
+// observed, what these touch counts as touched by several.
 //
 // Sections whose sets are not complete are never changed by a candidate. Where they could contradict it, a split and an
 // atomic are not proposed at all, and the other candidates say how many there are (`unknown`).

@@ -289,6 +289,24 @@ TEST(LockCandidates, WhatOneThreadAloneTouchesStaysItsOwnInAnothersSections) {
   FAIL() << "nothing is shortened";
 }
 
+// x and y run the code, and x's sections alone are observed: that y's touch the same word is not known.
+TEST(LockCandidates, WhatOnlyOneThreadWasSeenToDoKeepsItsLock) {
+  const Trace plain = parsed(LockScene::text({"x b -,-", "y b -,-", "x b -,-", "y b -,-"}, ""));
+  const Trace observed = parsed(LockScene::text({"x b none,w0", "x b none,w0", "x b none,w0"}, ""));
+  const SectionFacts facts(plain, SectionFacts(observed));
+  const Candidates found = lock_candidates(facts);
+  bool is_shortened = false;
+  for (const Candidate& candidate : found.candidates) {
+    if (facts.sites.sites()[candidate.sites[0]].label != "work (w.cc:20)") continue;
+    EXPECT_NE(candidate.improvement.optimisation, kinds::drop_lock);
+    is_shortened |= candidate.improvement.optimisation == kinds::shorten_section;
+  }
+  EXPECT_TRUE(is_shortened);
+  EXPECT_TRUE(std::ranges::any_of(found.ineligible, [](const Ineligible& refused) {
+    return refused.reason == "only one thread's sections were observed: record longer, or with --sets=always";
+  }));
+}
+
 TEST(LockCandidates, SectionsAroundAWaitAtAConditionStay) {
   const LockScene scene({"x b w0", "y b w8", "x b w0"},
                         "20000 x lock_acquire l a\n21000 x accesses none\n21000 x lock_release l\n21000 x sync_wait v\n"

@@ -81,7 +81,23 @@ bool LockUses::ends_in_wait(uint32_t s) const {
   return after < trace_.event_count() && trace_.kind[after] == EventKind::sync_wait &&
          trace_.time_ns[after] == trace_.time_ns[after - 1];
 }
+// A thread that gives up a lock and asks for it again at once may have it for as long as sections are observed.
+bool LockUses::is_seen_of_one(const Lock& lock) const {
+  model::ThreadId seen, ran;
+  bool several_ran = false;
+  for (uint32_t s = lock.begin; s < lock.end; ++s) {
+    if (!counts(s)) continue;
+    several_ran |= ran.valid() && section(s).thread != ran;
+    ran = section(s).thread;
+    if (!is_known(s)) continue;
+    if (seen.valid() && facts_.touched_by[s] != seen) return false;
+    seen = facts_.touched_by[s];
+  }
+  return several_ran && seen.valid();
+}
+
 void LockUses::find_contested(Lock& lock) {
+  lock.seen_of_one = is_seen_of_one(lock);
   std::vector<uint32_t> used;
   for (uint32_t s = lock.begin; s < lock.end; ++s) {
     if (!counts(s)) continue;
@@ -110,7 +126,7 @@ void LockUses::find_contested(Lock& lock) {
     const uint32_t thread = facts_.touched_by[s].value;
     for (const CellUse& each : lock.cells->of(facts_.sets.of_section[s])) {
       Use& use = uses[each.cell];
-      use.several |= use.thread != UINT32_MAX && use.thread != thread;
+      use.several |= lock.seen_of_one || (use.thread != UINT32_MAX && use.thread != thread);
       use.thread = thread;
       use.written |= each.writes;
       if (each.writes) use.last_write = s;

@@ -53,6 +53,7 @@ class LockUses {
     uint32_t begin = 0, end = 0;  // its sections
     bool waited = false;          // a thread waited for it
     bool with_condition = false;  // it is released while waiting at a condition
+    bool seen_of_one = false;  // several threads ran its sections, and what is known is of one: taken for all threads'
     uint64_t unknown = 0;
     std::optional<graph::LockCells> cells;
     std::vector<bool> shared;       // by cell: several threads use it
@@ -145,6 +146,7 @@ class LockUses {
  private:
   void list_locks();
   void find_contested(Lock& lock);
+  bool is_seen_of_one(const Lock& lock) const;
   bool may_read(const std::vector<uint32_t>& sections) const;
 
   const analysis::SectionFacts& facts_;

@@ -9,6 +9,7 @@
 
 #include "improve/kinds/kinds.h"
 #include "improve/spec_parts.h"
+#include "model/facts.h"
 
 namespace contrafact::improve {
 namespace {
@@ -73,7 +74,7 @@ class Reader {
         if (in_.sections == nullptr) {
           return base::Error{fmt::format(
               "{}: {}", name,
-              in_.trace.locks.empty()
+              !model::has_lock_events(in_.trace)
                   ? "this recording has no locks"
                   : "this recording does not say what its critical sections read and wrote (record --sets)")};
         }

@@ -12,6 +12,7 @@ class SectionCollector {
   explicit SectionCollector(const Trace& trace)
       : trace_(trace),
         lossy_(trace.loss.events_dropped > 0 || trace.loss.blocks_damaged > 0),
+        partial_(!trace.fact("jvm.name").empty()),
         end_ns_(trace.end_ns()) {}
 
   std::vector<CriticalSection> run() {
@@ -26,7 +27,7 @@ class SectionCollector {
              std::tuple(y.lock, y.acquire_ns, y.thread, y.acquire);
     });
     if (!given_away_.empty()) close_given_away();
-    if (lossy_) end_at_next();
+    if (lossy_ || partial_) end_at_next();
     return std::move(sections_);
   }
 
@@ -172,6 +173,7 @@ class SectionCollector {
 
   const Trace& trace_;
   const bool lossy_;      // events are missing
+  const bool partial_;    // releases in classes of a JVM's that were not chosen are missing
   const int64_t end_ns_;  // of the trace
   std::vector<CriticalSection> sections_;
   std::unordered_map<uint32_t, Open> open_;                        // the thread's, by lock

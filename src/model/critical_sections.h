@@ -37,7 +37,12 @@ std::vector<CriticalSection> critical_sections(const Trace& trace);
 // Whether such a lock is held from an acquisition to a release.
 constexpr bool is_held(format::LockKind kind) {
   return kind == format::LockKind::mutex || kind == format::LockKind::rwlock || kind == format::LockKind::spinlock ||
-         kind == format::LockKind::once;
+         kind == format::LockKind::once || kind == format::LockKind::monitor;
+}
+
+// Whether one thread at a time holds such a lock, and waits for it by sleeping.
+constexpr bool is_mutex(format::LockKind kind) {
+  return kind == format::LockKind::mutex || kind == format::LockKind::monitor;
 }
 
 }  // namespace contrafact::model

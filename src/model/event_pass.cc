@@ -220,6 +220,11 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
     case EventKind::accesses_cut:
       limit(a, 1);
       return fix(parts_.b[position], rows_.contexts);
+    case EventKind::section_taint:
+    case EventKind::flow_into:
+      return;
+    case EventKind::flow_from:
+      return limit(parts_.b[position], static_cast<uint32_t>(format::FlowKind::control));
     case EventKind::gap:
       gaps_ += a;
       return;
@@ -336,6 +341,11 @@ void EventPass::check_tables() {
   for (format::ThreadRow& row : parts_.threads) fix_strings(row.name);
   for (format::PoolRow& row : parts_.pools) fix_strings(row.name);
   for (format::LockRow& row : parts_.locks) fix_strings(row.name);
+  for (BlockedOn& block : parts_.blocked_on) {
+    fix(block.lock.value, rows_.locks);
+    fix(block.holder.value, rows_.threads);
+    fix(block.holder_at.value, rows_.contexts);
+  }
   for (format::MethodAddressRow& row : parts_.method_addresses) fix(row.method.value, rows_.methods);
   if (fixed_ > 0) {
     parts_.loss.notes.push_back(fmt::format("{} to table rows that are not in the file",

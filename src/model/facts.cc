@@ -37,7 +37,15 @@ const ForeignCores& Facts::foreign_cores() const {
 }
 
 bool is_native(const Trace& trace) {
-  return trace.fact("agent") == "native" || (!trace.locks.empty() && trace.pools.empty());
+  return trace.fact("agent") == "native" ||
+         (trace.pools.empty() && trace.fact("jvm.name").empty() && has_lock_events(trace));
+}
+
+bool has_lock_events(const Trace& trace) {
+  if (trace.locks.empty()) return false;
+  return trace.blocked_on.empty() || std::any_of(trace.kind.begin(), trace.kind.end(), [](EventKind kind) {
+           return kind >= EventKind::lock_acquire && kind <= EventKind::sync_broadcast;
+         });
 }
 
 uint32_t recorded_cores(const Trace& trace) {

@@ -66,8 +66,13 @@ class Facts {
   Once<ForeignCores> foreign_cores_;
 };
 
-// Whether the trace is of a native program. A trace that does not say counts as native if it has locks and no pools.
+// Whether the trace is of a native program. A trace that does not say counts as native if it has events of locks and no
+// pools.
 bool is_native(const Trace& trace);
+
+// Whether acquisitions and releases of locks were recorded. Of a JVM's locks that are not of chosen classes only waits
+// are (lock_waits.h).
+bool has_lock_events(const Trace& trace);
 
 // Cores of the recorded machine; 0 if the trace does not say.
 uint32_t recorded_cores(const Trace& trace);

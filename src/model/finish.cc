@@ -29,6 +29,34 @@ void close_gaps(Trace& parts) {
   }
 }
 
+// The block that is open at such a time. A recorder that has to begin a new buffer then gives the row a later time than
+// its block_begin.
+EventIndex block_at(const Trace& parts, const BlockedOn& row) {
+  if (!row.thread.valid() || !row.lock.valid()) return {};
+  const EventRange range = parts.thread_ranges[row.thread.index()];
+  const int64_t* const times = parts.time_ns.data();
+  const auto after =
+      static_cast<uint32_t>(std::upper_bound(times + range.begin, times + range.end, row.time_ns) - times);
+  for (uint32_t i = after; i-- > range.begin;) {
+    if (parts.kind[i] == EventKind::block_begin) return EventIndex(i);
+    if (parts.time_ns[i] < row.time_ns) break;
+  }
+  return {};
+}
+
+// Finds the block of each row of `blocked_on`. Rows without one are left out, and of several only the first stays.
+void find_blocks(Trace& parts) {
+  std::vector<BlockedOn>& rows = parts.blocked_on;
+  for (BlockedOn& row : rows) {
+    row.block = block_at(parts, row);
+    if (row.block.valid()) row.time_ns = parts.time_ns[row.block.index()];
+  }
+  std::erase_if(rows, [](const BlockedOn& row) { return !row.block.valid(); });
+  std::ranges::stable_sort(rows, {}, &BlockedOn::block);
+  const auto repeated = std::ranges::unique(rows, {}, &BlockedOn::block);
+  rows.erase(repeated.begin(), repeated.end());
+}
+
 }  // namespace
 
 base::Result<Trace> finish(Trace parts, const FileParts* file) {
@@ -51,6 +79,7 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
             [](const Pause& x, const Pause& y) { return x.begin_ns < y.begin_ns; });
   std::ranges::sort(parts.vm_stints, {}, &VmStint::begin_ns);
   std::ranges::sort(parts.idle_times, {}, &IdleTime::until_ns);
+  find_blocks(parts);
   cut_stops(parts);
   if (parts.origin == Origin::measured) join_pools_of_one_thread(parts);
   if (moved) {

@@ -76,6 +76,11 @@ inline void set_outer_operands(Trace& parts, EventKind kind, uint32_t task, cons
   }
 }
 
+// A holder_at concerns the blocked_on just before it, of the same thread.
+inline void note_holder_at(std::vector<BlockedOn>& blocks, ThreadId thread, ContextId context) {
+  if (!blocks.empty() && blocks.back().thread == thread) blocks.back().holder_at = context;
+}
+
 // Operands beyond the two that are columns.
 constexpr uint32_t extra_operands(EventKind kind) {
   constexpr auto kCounts = [] {

@@ -29,7 +29,7 @@ constexpr size_t kLongFactsBytesMax = size_t{4} << 20;  // commands show these w
 
 constexpr bool is_beside(EventKind kind) {
   return (kind >= EventKind::pause_begin && kind <= EventKind::cpu_in) || kind == EventKind::vm_ran ||
-         kind == EventKind::cores_idle;
+         kind == EventKind::cores_idle || kind == EventKind::blocked_on || kind == EventKind::holder_at;
 }
 constexpr bool is_of_worker(EventKind kind) {
   return kind == EventKind::worker_idle || kind == EventKind::worker_busy;
@@ -147,6 +147,7 @@ class EventCollector : public format::Visitor {
   void on_hole() override { ++holes_; }
   void on_outline(const format::EventOutline& outline) override {
     rooms_.resize(trace_.threads.size());
+    blocked_on_ += static_cast<size_t>(std::ranges::count(outline.kind, EventKind::blocked_on));
     for (const format::EventRun& run : outline.runs) {
       events_in_file_ += run.end - run.begin;
       ThreadRoom* room = room_of(run.thread);
@@ -341,6 +342,7 @@ class EventCollector : public format::Visitor {
     }
     too_many_ = std::max({events, events_in_file_, extras}) > UINT32_MAX - 1;
     if (refused()) return;
+    trace_.blocked_on.reserve(blocked_on_);
     trace_.kind.resize(events);
     trace_.time_ns.resize(events);
     trace_.a.resize(events);
@@ -430,6 +432,12 @@ class EventCollector : public format::Visitor {
         break;
       case EventKind::cores_idle:
         trace_.idle_times.push_back({time_ns, kNsPerUs * int64_t{block.a[i]}});
+        break;
+      case EventKind::blocked_on:
+        trace_.blocked_on.push_back({thread, time_ns, LockId(block.a[i]), ThreadId(block.b[i]), ContextId::none()});
+        break;
+      case EventKind::holder_at:
+        note_holder_at(trace_.blocked_on, thread, ContextId(block.a[i]));
         break;
       default:
         break;
@@ -523,6 +531,7 @@ class EventCollector : public format::Visitor {
   size_t long_facts_left_ = kLongFactsBytesMax;
   uint64_t chunks_numbered_ = 0;          // of the access log, missing ones included
   std::vector<uint64_t> missing_before_;  // by thread: AccessLog::chunks_missing at its last chunk
+  size_t blocked_on_ = 0;                 // in the file
   uint64_t events_in_file_ = 0;
   uint64_t events_written_ = 0;  // as the trailer says
   uint64_t holes_ = 0;           // in this pass

@@ -104,6 +104,7 @@ class Saver {
       uint32_t operands[format::kOperandsMax] = {trace_.a[i], trace_.b[i], UINT32_MAX, UINT32_MAX};
       set_outer(trace_.kind[i], operands);
       append(trace_.kind[i], trace_.time_ns[i], operands, thread, format::RunSource::program);
+      if (trace_.kind[i] == EventKind::block_begin) write_blocked_on(i, thread);
     }
     if (index == 0) {
       for (const Pause& pause : trace_.pauses) {
@@ -128,6 +129,17 @@ class Saver {
     }
   }
 
+  // REQUIRES: called with ascending events.
+  void write_blocked_on(uint32_t event, ThreadId thread) {
+    while (blocked_on_ < trace_.blocked_on.size() && trace_.blocked_on[blocked_on_].block.value < event) ++blocked_on_;
+    if (blocked_on_ == trace_.blocked_on.size() || trace_.blocked_on[blocked_on_].block.value != event) return;
+    const BlockedOn& row = trace_.blocked_on[blocked_on_];
+    const uint32_t operands[] = {row.lock.value, row.holder.value};
+    append(EventKind::blocked_on, trace_.time_ns[event], operands, thread, format::RunSource::program);
+    if (!row.holder_at.valid()) return;
+    append(EventKind::holder_at, trace_.time_ns[event], &row.holder_at.value, thread, format::RunSource::program);
+  }
+
   void set_outer(EventKind kind, uint32_t* operands) const {
     if (operands[0] == UINT32_MAX) return;
     if (kind != EventKind::task_create && kind != EventKind::task_spawn && kind != EventKind::task_depends) return;
@@ -150,6 +162,7 @@ class Saver {
   const Trace& trace_;
   format::Writer& writer_;
   format::EventEncoder encoder_;
+  size_t blocked_on_ = 0;  // the next row
   std::vector<format::AccessChunk> access_chunks_;
 };
 

@@ -24,11 +24,12 @@ inline constexpr EnumNames<Outcome, 7> kOutcomeNames{
     {"normal", "exception", "timeout", "interrupted", "cancelled", "preempted", "blocked"}};
 inline constexpr EnumNames<BlockReason, 9> kReasonNames{
     {"park", "sleep", "monitor", "object_wait", "io", "poll", "futex", "process", "signal"}};
-inline constexpr EnumNames<format::LockKind, 8> kLockKindNames{
-    {"mutex", "rwlock", "spinlock", "condition", "barrier", "semaphore", "once", "futex"}};
+inline constexpr EnumNames<format::LockKind, 10> kLockKindNames{
+    {"mutex", "rwlock", "spinlock", "condition", "barrier", "semaphore", "once", "futex", "monitor", "synchronizer"}};
 inline constexpr EnumNames<format::SetGap, 9> kSetGapNames{
     {"complete", "not_observed", "outside_window", "unsupported", "system_call", "signal", "left", "overflow", "lost"}};
 inline constexpr EnumNames<format::DependsMode, 2> kModeNames{{"all", "any"}};
+inline constexpr EnumNames<format::FlowKind, 3> kFlowKindNames{{"direct", "indirect", "control"}};
 inline constexpr EnumNames<format::PoolKind, 6> kPoolKindNames{
     {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other", "permits"}};
 

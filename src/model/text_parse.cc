@@ -375,6 +375,11 @@ class Parser {
         return word_of(kReasonNames, "reason", word);
       case format::Operand::mode:
         return word_of(kModeNames, "mode", word);
+      case format::Operand::flow:
+        return word_of(kFlowKindNames, "flow", word);
+      case format::Operand::taint:
+        if (word.empty() || word == "-") return UINT32_MAX;
+        break;
       default:
         break;
     }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/utf8.h"
+#include "model/blocked_on.h"
 #include "model/text_names.h"
 #include "model/text_trace.h"
 
@@ -162,7 +163,20 @@ class Printer {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t x, uint32_t y) { return trace_.time_ns[x] < trace_.time_ns[y]; });
-    for (uint32_t i : order) print_event(i);
+    for (uint32_t i : order) {
+      print_event(i);
+      if (trace_.kind[i] == EventKind::block_begin) print_blocked_on(i);
+    }
+  }
+
+  void print_blocked_on(uint32_t block) {
+    const BlockedOn* row = blocked_on_at(trace_, EventIndex(block));
+    if (row == nullptr) return;
+    const std::string_view thread = threads_[row->thread.index()];
+    line("{} {} blocked_on {}{}{}", trace_.time_ns[block], thread, id('l', row->lock.value),
+         row->holder.valid() ? " " : "", row->holder.valid() ? threads_[row->holder.index()] : "");
+    if (row->holder_at.valid())
+      line("{} {} holder_at {}", trace_.time_ns[block], thread, id('c', row->holder_at.value));
   }
 
   void print_event(uint32_t i) {
@@ -204,6 +218,10 @@ class Printer {
         return std::string(kReasonNames[static_cast<BlockReason>(value)]);
       case format::Operand::mode:
         return std::string(kModeNames[static_cast<format::DependsMode>(value)]);
+      case format::Operand::flow:
+        return std::string(kFlowKindNames[static_cast<format::FlowKind>(value)]);
+      case format::Operand::taint:
+        return value == UINT32_MAX ? "-" : std::to_string(value);
       default:
         return std::to_string(value);
     }

@@ -21,6 +21,7 @@ uint64_t bound_times(Trace& parts, const TimeWindow& window) {
   for (std::vector<CpuGap>& gaps : parts.cpu) {
     for (CpuGap& gap : gaps) bound(gap.out_ns), bound(gap.in_ns);
   }
+  for (BlockedOn& block : parts.blocked_on) bound(block.time_ns);
   for (AccessLog::Chunk& chunk : parts.access_log.chunks) bound(chunk.begin_ns), bound(chunk.end_ns);
   uint64_t outside = 0;
   for (const EventRange& range : parts.thread_ranges) {

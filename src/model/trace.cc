@@ -120,6 +120,11 @@ ContextId Trace::program_frame(ContextId id) const {
   return frame.valid() ? frame : id;
 }
 
+ContextId Trace::code_frame(ContextId id) const {
+  const ContextId frame = innermost(*this, id, [](uint32_t owner) { return is_program(owner) || is_library(owner); });
+  return frame.valid() ? frame : id;
+}
+
 bool Trace::has_program_frame(ContextId id) const {
   return innermost(*this, id, is_program).valid();
 }

@@ -6,7 +6,7 @@
 //  2. Every id that an event names is a row of its table, or none.
 //  3. For a task with a start, `start`, `end` and everything between lie on one thread; starts and ends nest.
 //  4. cpu_out, cpu_in, pause_*, vm_ran, cores_idle are not among the events but in `cpu`, `pauses`, `vm_stints`,
-//     `idle_times`, sorted by time.
+//     `idle_times`, sorted by time; blocked_on and holder_at are in `blocked_on`, sorted by their blocks.
 //  5. task_start/task_end, wait_begin/wait_end, worker_idle/worker_busy, block_begin/block_end,
 //     method_enter/method_exit, lock_request/lock_acquired (shared likewise) and sync_wait/sync_woken nest and are
 //     closed on every thread. What a recording lacks (it began late, or was cut off) has been added, with a note in
@@ -101,6 +101,16 @@ struct IdleTime {
   int64_t idle_ns;
 };
 
+// What a block is for.
+struct BlockedOn {
+  ThreadId thread;      // that is blocked
+  int64_t time_ns = 0;  // when the block begins
+  LockId lock;
+  ThreadId holder;      // none: not known, or nobody holds such an object
+  ContextId holder_at;  // where the holder was meanwhile; none: nobody looked
+  EventIndex block;     // the thread's block_begin at that time; found once all events are there
+};
+
 // What is missing from the trace and why; every command prints these.
 struct Loss {
   uint64_t events_dropped = 0;  // counted by the recorder: it could not keep up, or not write
@@ -192,8 +202,9 @@ struct Trace {
   std::vector<StringId> source_paths;    // by method: its file's whole path, where that is known (native, with DWARF)
   std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel reported nothing
   std::vector<Pause> pauses;
-  std::vector<VmStint> vm_stints;    // sorted by begin
-  std::vector<IdleTime> idle_times;  // sorted by time; empty where not recorded
+  std::vector<VmStint> vm_stints;     // sorted by begin
+  std::vector<IdleTime> idle_times;   // sorted by time; empty where not recorded
+  std::vector<BlockedOn> blocked_on;  // sorted by block, at most one of each
 
   size_t event_count() const { return kind.size(); }
   EventRange thread_events(ThreadId thread) const { return thread_ranges[thread.index()]; }
@@ -212,6 +223,8 @@ struct Trace {
   // The innermost frame of the program's own code: the place where a person would look. Without one, the innermost
   // frame of a library; without that, the innermost frame.
   ContextId program_frame(ContextId id) const;
+  // The innermost frame of the program's or of a library's code: what calls the platform. Without one, the innermost.
+  ContextId code_frame(ContextId id) const;
   // True if the context has a frame of the program's own code.
   bool has_program_frame(ContextId id) const;
   // The library ("Reactor") that the code at program_frame calls, if one lies between that frame and the recorded one.

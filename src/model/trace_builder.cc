@@ -63,7 +63,7 @@ void TraceBuilder::add_fact(std::string_view key, std::string_view value) {
 }
 
 // Events that are kept beside the columns. False if `kind` is none of them.
-bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, uint32_t a) {
+bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, uint32_t a, uint32_t b) {
   std::vector<CpuGap>& gaps = trace_.cpu[thread.index()];
   switch (kind) {
     case EventKind::pause_begin:
@@ -84,6 +84,12 @@ bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, 
     case EventKind::cores_idle:
       trace_.idle_times.push_back({time_ns, kNsPerUs * int64_t{a}});
       return true;
+    case EventKind::blocked_on:
+      trace_.blocked_on.push_back({thread, time_ns, LockId(a), ThreadId(b), ContextId::none()});
+      return true;
+    case EventKind::holder_at:
+      note_holder_at(trace_.blocked_on, thread, ContextId(a));
+      return true;
     default:
       return false;
   }
@@ -92,7 +98,7 @@ bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, 
 void TraceBuilder::add(ThreadId thread, EventKind kind, int64_t time_ns,
                        std::array<uint32_t, format::kOperandsMax> operands) {
   CHECK(thread.index() < columns_.size());
-  if (add_beside(thread, kind, time_ns, operands[0])) return;
+  if (add_beside(thread, kind, time_ns, operands[0], operands[1])) return;
   if (names_task(kind) && operands[0] != UINT32_MAX) {
     CHECK(operands[0] < trace_.tasks.size());
     set_outer_operands(trace_, kind, operands[0], operands.data());

@@ -55,7 +55,7 @@ class TraceBuilder {
     std::vector<int64_t> time_ns;
     std::vector<uint32_t> a, b;
   };
-  bool add_beside(ThreadId thread, EventKind kind, int64_t time_ns, uint32_t a);
+  bool add_beside(ThreadId thread, EventKind kind, int64_t time_ns, uint32_t a, uint32_t b);
 
   Trace trace_;
   std::vector<Columns> columns_;

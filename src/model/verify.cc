@@ -26,6 +26,14 @@ class Verifier {
       if (base::Status status = check_thread(range); !status) return status;
     }
     if (expected_begin != count) return base::Error{"events outside every thread"};
+    for (size_t i = 0; i < trace_.blocked_on.size(); ++i) {
+      const EventIndex block = trace_.blocked_on[i].block;
+      if (block.index() >= count || trace_.kind[block.index()] != EventKind::block_begin ||
+          trace_.thread_of(block) != trace_.blocked_on[i].thread ||
+          (i > 0 && !(trace_.blocked_on[i - 1].block < block))) {
+        return base::Error{fmt::format("row {} of what blocks are for has no block of its own", i + 1)};
+      }
+    }
     return check_tasks();
   }
 
@@ -44,7 +52,8 @@ class Verifier {
         return error(i, "names a task that is no row");
       }
       if (kind == EventKind::cpu_in || kind == EventKind::cpu_out || kind == EventKind::pause_begin ||
-          kind == EventKind::pause_end || kind == EventKind::vm_ran || kind == EventKind::cores_idle) {
+          kind == EventKind::pause_end || kind == EventKind::vm_ran || kind == EventKind::cores_idle ||
+          kind == EventKind::blocked_on || kind == EventKind::holder_at) {
         return error(i, "must not be among the events");
       }
       if (opens(kind)) open_.push_back(i);

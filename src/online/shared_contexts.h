@@ -7,7 +7,7 @@
 // context are as good as random, so all but the lowest, which is always 1, serve as its place, or the next free one of
 // kProbesMax.
 //
-// Memory: 24 MiB of address space a shard. Thread safety: all of it.
+// Memory: 96 MiB of address space a shard. Thread safety: all of it.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace contrafact::online {
 
 class SharedContexts : public SharedShards {
  public:
-  static constexpr int kPlaceBits = 19;
+  static constexpr int kPlaceBits = 21;
   static constexpr uint64_t kPlaces = uint64_t{1} << kPlaceBits;
 
   struct Node {

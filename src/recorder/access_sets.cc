@@ -7,15 +7,20 @@
 namespace contrafact::recorder {
 namespace {
 
-bool append_range(Client* client, const format::AccessRange& range) {
-  return Recorder::append_words(client, kAccessRangeCall, static_cast<uint32_t>(range.begin),
-                                static_cast<uint32_t>(range.begin >> 32), range.length_bytes, range.flags);
+bool append_range(Client* client, ThreadId logical, const format::AccessRange& range) {
+  return Recorder::append_words_as(client, logical, kAccessRangeCall, static_cast<uint32_t>(range.begin),
+                                   static_cast<uint32_t>(range.begin >> 32), range.length_bytes, range.flags);
 }
 
 }  // namespace
 
 void append_accesses(Client* client, AccessSetCache& cache, int64_t time_ns, format::SetGap gap,
                      std::span<const format::AccessRange> ranges) {
+  append_accesses_as(client, Recorder::thread_of(client), cache, time_ns, gap, ranges);
+}
+
+void append_accesses_as(Client* client, ThreadId logical, AccessSetCache& cache, int64_t time_ns, format::SetGap gap,
+                        std::span<const format::AccessRange> ranges) {
   if (ranges.size() > kAccessRangesSentMax) {
     ranges = ranges.first(kAccessRangesSentMax);
     gap = format::SetGap::overflow;
@@ -27,14 +32,14 @@ void append_accesses(Client* client, AccessSetCache& cache, int64_t time_ns, for
   bool all_sent = true;
   if (!known) {
     for (const format::AccessRange& range : ranges) {
-      all_sent = append_range(client, range);
+      all_sent = append_range(client, logical, range);
       if (!all_sent) break;
     }
   }
   // The number of ranges lets the drainer distinguish a whole set from the rest of one.
   const auto count = known ? kAccessesKnown : static_cast<uint32_t>(ranges.size());
-  const bool sent = Recorder::append_addressed(client, addressed_call(EventKind::accesses), time_ns, hash, hash >> 32,
-                                               static_cast<uint32_t>(gap), count);
+  const bool sent = Recorder::append_addressed_as(client, logical, addressed_call(EventKind::accesses), time_ns, hash,
+                                                  hash >> 32, static_cast<uint32_t>(gap), count);
   if (!known && all_sent && sent) cache.add(hash);
 }
 

@@ -42,5 +42,8 @@ inline constexpr uint32_t kAccessRangesSentMax = 4096;
 // handlers from coming between.
 void append_accesses(Client* client, AccessSetCache& cache, int64_t time_ns, format::SetGap gap,
                      std::span<const format::AccessRange> ranges);
+// The same for `logical`, a virtual thread that the client's thread carries.
+void append_accesses_as(Client* client, ThreadId logical, AccessSetCache& cache, int64_t time_ns, format::SetGap gap,
+                        std::span<const format::AccessRange> ranges);
 
 }  // namespace contrafact::recorder

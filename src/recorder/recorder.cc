@@ -137,6 +137,9 @@ ContextId Recorder::context_at(std::span<const uint64_t> return_addresses) {
 PoolId Recorder::add_pool(const format::PoolRow& row) {
   return impl_->tables.pool(row);
 }
+LockId Recorder::add_lock(const format::LockRow& row) {
+  return impl_->tables.lock(row);
+}
 void Recorder::add_fact(std::string_view key, std::string_view value) {
   impl_->tables.fact(key, value);
 }

@@ -34,6 +34,7 @@ namespace contrafact::recorder {
 using deferred::Client;
 using format::ContextId;
 using format::EventKind;
+using format::LockId;
 using format::MethodId;
 using format::PoolId;
 using format::StringId;
@@ -103,8 +104,12 @@ class Recorder {
   // it was dropped.
   template <typename... Words>
   static bool append_addressed(Client* client, uint16_t call, int64_t time_ns, Words... words) {
+    return append_addressed_as(client, thread_of(client), call, time_ns, words...);
+  }
+  template <typename... Words>
+  static bool append_addressed_as(Client* client, ThreadId logical, uint16_t call, int64_t time_ns, Words... words) {
     static_assert(sizeof...(Words) <= kAddressedWordsMax);
-    return append_call(client, thread_of(client), call, [&](contrafact_buffer* buffer, uint32_t& next) {
+    return append_call(client, logical, call, [&](contrafact_buffer* buffer, uint32_t& next) {
       auto* column = reinterpret_cast<uint32_t*>(buffer->column[1]);
       reinterpret_cast<int64_t*>(buffer->column[0])[buffer->cursor[0]++] = time_ns;
       ((column[next++] = static_cast<uint32_t>(words)), ...);
@@ -118,8 +123,12 @@ class Recorder {
   // A call that has words and no time.
   template <typename... Words>
   static bool append_words(Client* client, uint16_t call, Words... words) {
+    return append_words_as(client, thread_of(client), call, words...);
+  }
+  template <typename... Words>
+  static bool append_words_as(Client* client, ThreadId logical, uint16_t call, Words... words) {
     static_assert(sizeof...(Words) <= kAddressedWordsMax);
-    return append_call(client, thread_of(client), call, [&](contrafact_buffer* buffer, uint32_t& next) {
+    return append_call(client, logical, call, [&](contrafact_buffer* buffer, uint32_t& next) {
       auto* column = reinterpret_cast<uint32_t*>(buffer->column[1]);
       ((column[next++] = static_cast<uint32_t>(words)), ...);
     });
@@ -141,7 +150,7 @@ class Recorder {
     });
   }
 
-  // Tables. Equal rows get equal ids (but for threads and pools, which are new each time).
+  // Tables. Equal rows get equal ids (but for threads, pools and locks, which are new each time).
   StringId intern(std::string_view text);
   MethodId add_method(const format::MethodRow& row);
   ContextId intern_context(ContextId parent, MethodId method, uint32_t line);
@@ -152,6 +161,7 @@ class Recorder {
   MethodId method_at(uint64_t address, bool is_entry);
   ContextId context_at(std::span<const uint64_t> return_addresses);
   PoolId add_pool(const format::PoolRow& row);
+  LockId add_lock(const format::LockRow& row);
   void add_fact(std::string_view key, std::string_view value);
 
   // Takes and writes what is committed, then the trailer. Threads may still run: what they append from here on is lost.

@@ -73,7 +73,8 @@ std::vector<size_t> hideable(const Table& table) {
   const std::vector<Column>& columns = table.schema().columns;
   std::vector<size_t> order;
   for (size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].hide_order > 0 && !columns[c].below) order.push_back(c);
+    const bool has_nothing = columns[c].hide_order == 0 && !is_elidable(columns[c].type) && is_blank(table, c);
+    if ((columns[c].hide_order > 0 || has_nothing) && !columns[c].below) order.push_back(c);
   }
   const auto key = [&](size_t c) { return is_blank(table, c) ? UINT_MAX : unsigned{columns[c].hide_order}; };
   std::ranges::stable_sort(order, {}, key);

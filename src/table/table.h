@@ -97,7 +97,7 @@ struct Column {
   Unit unit = Unit::none;
   std::string_view description;  // one sentence
   // Columns with the highest number are hidden first when a terminal is too narrow, those that are empty before all; 0
-  // is never hidden.
+  // is hidden only where it is an empty column of figures.
   uint8_t hide_order = 0;
   // On a terminal no column, but a line for each row under the table: "#2 note: ...". For sentences.
   bool below = false;

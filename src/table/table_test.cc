@@ -1,5 +1,6 @@
 #include "table/table.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -148,6 +149,20 @@ TEST(RenderText, HidesColumnsInTheirOrderAndSaysSo) {
   EXPECT_NE(text.find("(no room in 86 columns for: range)"), std::string::npos) << text;
   text = render_text(sample(), {.width = 66});
   EXPECT_NE(text.find("(no room in 66 columns for: count, range)"), std::string::npos) << text;
+}
+
+TEST(RenderText, HidesAnEmptyColumnOfFiguresThatElseStays) {
+  static const Schema schema{"locks",
+                             "",
+                             {{"lock", "lock", Type::name, Unit::none, ""},
+                              {"acquired", "acquired", Type::integer, Unit::none, ""},
+                              {"wait", "wait", Type::integer, Unit::none, "", 1}}};
+  const std::string name(40, 'n');
+  Table empty(schema), full(schema);
+  empty.add_row({name, Cell(), 5});
+  full.add_row({name, 7, 5});
+  EXPECT_THAT(render_text(empty, {.width = 50}), testing::HasSubstr("(no room in 50 columns for: acquired)"));
+  EXPECT_THAT(render_text(full, {.width = 50}), testing::HasSubstr("(no room in 50 columns for: wait)"));
 }
 
 TEST(RenderText, PutsSentencesBelowEachOnceWithItsRows) {

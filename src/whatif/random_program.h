@@ -19,6 +19,7 @@ struct RandomProgramOptions {
   uint32_t depth_max = 3;
   uint32_t width_max = 5;  // sub-tasks per task
   uint32_t main_steps = 12;
+  bool locks = false;  // every second piece of computing holds a lock that nobody else takes
 };
 
 // Every task runs at once, on a worker of its own. simulate() turns the run into one on pools of finite size.
@@ -71,6 +72,12 @@ class RandomProgram {
 
   int64_t compute(model::ThreadId thread, int64_t now_ns, uint32_t depth) {
     const int64_t end_ns = now_ns + 1 + below(1000);
+    if (options_.locks && below(2) == 0) {
+      const model::LockId lock = builder_.add_lock("lock", format::LockKind::monitor);
+      builder_.add(thread, model::EventKind::lock_acquire, now_ns, {lock.value, contexts_[depth].value, 0, 0});
+      builder_.add(thread, model::EventKind::lock_release, end_ns, {lock.value, contexts_[depth].value, 0, 0});
+      return end_ns;
+    }
     if (below(2) == 0) {
       builder_.add(thread, model::EventKind::method_enter, now_ns, {methods_[depth].value, 0, 0, 0});
       builder_.add(thread, model::EventKind::method_exit, end_ns, {methods_[depth].value, 0, 0, 0});
@@ -100,10 +107,14 @@ class RandomProgram {
   std::vector<model::ContextId> contexts_;
 };
 
-// The program as a run on pools of three workers would have been recorded.
-inline model::Trace recorded(uint32_t seed) {
-  const model::Trace unlimited = RandomProgram(seed).build();
-  base::Result<Simulation> simulation = simulate(unlimited, {}, {.cores = 3});
+// The program as a run on pools of three workers would have been recorded; with `locks`, its sections hold one of so
+// many locks.
+inline model::Trace recorded(uint32_t seed, uint32_t locks = 0) {
+  const model::Trace unlimited = RandomProgram(seed, {.locks = locks > 0}).build();
+  const std::vector<model::CriticalSection> sections = model::critical_sections(unlimited);
+  std::vector<SectionEdit> edits = unedited(sections);
+  for (SectionEdit& edit : edits) edit.lock %= locks;
+  base::Result<Simulation> simulation = simulate(unlimited, {.edits = {edits.begin(), edits.end()}}, {.cores = 3});
   EXPECT_TRUE(simulation.ok());
   EXPECT_TRUE(simulation->stuck.empty());
   model::Trace trace = std::move(simulation->trace);

@@ -44,7 +44,7 @@ Retimer::Retimer(const SimProgram& program, std::span<const model::SyncWake> wak
   for (uint32_t t = 0; t < trace.threads.size(); ++t) {
     const model::EventRange range = trace.thread_events(model::ThreadId(t));
     if (range.size() == 0) continue;
-    counts_[t] = !program.background[program.thread_fiber(t)];
+    counts_[t] = program.is_simulated(t) && !program.background[program.thread_fiber(t)];
     if (counts_[t]) end_ns = std::max(end_ns, trace.time_ns[range.end - 1]);
     list_events(range, openers);
   }

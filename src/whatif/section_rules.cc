@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/glob.h"
 #include "model/text_names.h"
 
 namespace contrafact::whatif {
@@ -85,6 +86,16 @@ bool is_at(const model::Trace& trace, model::ContextId site, const std::string& 
   return false;
 }
 
+// "mutex 1" is no part of "mutex 12".
+bool has_part(std::string_view name, std::string_view part) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (size_t at = name.find(part); at != std::string_view::npos; at = name.find(part, at + 1)) {
+    const size_t end = at + part.size();
+    if (end == name.size() || !is_digit(part.back()) || !is_digit(name[end])) return true;
+  }
+  return false;
+}
+
 std::string listed(const std::set<std::string>& names) {
   constexpr size_t kShown = 8;
   std::string text;
@@ -101,7 +112,10 @@ class Applier {
   Applier(const model::Trace& trace, std::span<const model::CriticalSection> sections, std::vector<SectionEdit> edits)
       : trace_(trace), sections_(sections), edits_(std::move(edits)), next_lock_(first_new_lock()) {}
 
-  base::Status apply(const SectionRule& rule) {
+  base::Status apply(SectionRule rule) {
+    base::Result<std::string> lock = lock_of(rule.lock);
+    if (!lock) return lock.error();
+    rule.lock = *std::move(lock);
     std::vector<uint32_t> chosen = choose(rule);
     if (chosen.empty()) return base::Error{reason(rule)};
     std::vector<int64_t> holds_ns;
@@ -134,6 +148,28 @@ class Applier {
            model::is_held(trace_.locks[section.lock.index()].kind) && name_of(trace_, section.lock.value) == name;
   }
 
+  // The name of the lock that is meant by it, or by a part of it; with a star, by a pattern of it.
+  base::Result<std::string> lock_of(const std::string& text) const {
+    std::set<std::string> names, fitting;
+    for (const model::CriticalSection& section : sections_) {
+      if (model::is_held(trace_.locks[section.lock.index()].kind)) names.insert(name_of(trace_, section.lock.value));
+    }
+    if (names.contains(text)) return text;
+    const bool is_pattern = text.find('*') != std::string::npos;
+    for (const std::string& name : names) {
+      if (is_pattern ? base::matches_glob(text, name) : has_part(name, text)) fitting.insert(name);
+    }
+    if (fitting.empty()) {
+      return base::Error{"no lock named '" + text + "' was held" +
+                         (is_pattern ? ", and none that fits it" : ", and none whose name has that in it") +
+                         "; those that were: " + listed(names)};
+    }
+    if (fitting.size() > 1)
+      return base::Error{"'" + text + "' may be any of " + std::to_string(fitting.size()) +
+                         " locks: " + listed(fitting) + "; write more of the name"};
+    return *fitting.begin();
+  }
+
   std::vector<uint32_t> choose(const SectionRule& rule) const {
     std::vector<uint32_t> chosen;
     for (uint32_t s = 0; s < sections_.size(); ++s) {
@@ -144,13 +180,11 @@ class Applier {
   }
 
   std::string reason(const SectionRule& rule) const {
-    std::set<std::string> locks, sites;
+    std::set<std::string> sites;
     for (const model::CriticalSection& section : sections_) {
-      if (!model::is_held(trace_.locks[section.lock.index()].kind)) continue;
-      locks.insert(name_of(trace_, section.lock.value));
       if (fits_lock(section, rule.lock) && section.site.valid()) sites.insert(trace_.frame_label(section.site));
     }
-    if (sites.empty()) return "no lock named '" + rule.lock + "' was held; those that were: " + listed(locks);
+    if (sites.empty()) return "'" + rule.lock + "' has no section whose end was recorded, or whose place is known";
     return "'" + rule.lock + "' was not acquired at '" + rule.site + "'; it was at: " + listed(sites);
   }
 

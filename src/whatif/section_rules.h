@@ -25,7 +25,7 @@ struct HoldPart {
 };
 
 struct SectionRule {
-  std::string lock;  // its name, or its kind and number in the trace ("mutex 3")
+  std::string lock;  // its name or a part that no other has, or a pattern with `*`; or its kind and number ("mutex 3")
   std::string site;  // part of a frame's label at the acquisition; empty: everywhere
   std::string as;    // a new lock's name; empty: the same lock
   std::string also;  // the name of a new lock that is taken, too; empty: none
@@ -37,7 +37,7 @@ base::Result<SectionRule> parse_section_rule(std::string_view text);
 
 // Applies the rules in order, on top of the edits `before` (empty: none), which are parallel to `sections`. A lock or a
 // mode that a rule names replaces the earlier one; of two parts of a hold that happen outside, the longer one counts.
-// `sections` are those of `trace`. Errors: a rule fits no section; the error lists the locks or sites that there are.
+// `sections` are those of `trace`. Errors: a rule fits no section, or several locks; the error lists the locks or sites that there are.
 base::Result<std::vector<SectionEdit>> edits_of(const model::Trace& trace,
                                                 std::span<const model::CriticalSection> sections,
                                                 std::span<const SectionRule> rules,

@@ -85,9 +85,40 @@ TEST(SectionRules, LocksWithoutANameHaveANumber) {
   EXPECT_EQ((*edits)[0].mode, Mode::none);
 }
 
+TEST(SectionRules, APartOfANameWillDoIfNoOtherHasIt) {
+  const auto whole = edited(queue(), {"lock=queue,site=take,as=b", "lock=queue,site=put,as=b"});
+  ASSERT_TRUE(whole.ok());
+  for (const char* part : {"que", "ue", "q*", "*ueu*"}) {
+    const auto edits = edited(queue(), {std::string("lock=") + part + ",site=take,as=b", "lock=queue,site=put,as=b"});
+    ASSERT_TRUE(edits.ok()) << part << ": " << edits.error().message;
+    EXPECT_EQ(*edits, *whole) << part;
+  }
+}
+
+TEST(SectionRules, APartOfANumberIsNoPart) {
+  model::TraceBuilder builder;
+  builder.add_fact("agent", "native");
+  const model::ThreadId thread = builder.add_thread("t");
+  for (int i = 0; i < 13; ++i) builder.add_lock("", format::LockKind::mutex);
+  for (const auto& [kind, time_ns] :
+       {std::pair(model::EventKind::lock_acquire, 0), {model::EventKind::lock_release, 9}})
+    builder.add(thread, kind, time_ns, {12, UINT32_MAX, 0, 0});
+  const base::Result<model::Trace> trace = builder.build();
+  ASSERT_TRUE(trace.ok());
+  EXPECT_FALSE(edited(*trace, {"lock=mutex 1,mode=none"}).ok());
+  EXPECT_TRUE(edited(*trace, {"lock=mutex 12,mode=none"}).ok());
+  EXPECT_TRUE(edited(*trace, {"lock=mutex,mode=none"}).ok());
+}
+
 TEST(SectionRules, ErrorsSayWhatThereIs) {
-  EXPECT_THAT(error_of({"lock=queu,mode=none"}),
-              testing::HasSubstr("no lock named 'queu' was held; those that were: other, queue"));
+  EXPECT_THAT(error_of({"lock=quay,mode=none"}),
+              testing::HasSubstr(
+                  "no lock named 'quay' was held, and none whose name has that in it; those that were: other, queue"));
+  EXPECT_THAT(
+      error_of({"lock=*quay,mode=none"}),
+      testing::HasSubstr("no lock named '*quay' was held, and none that fits it; those that were: other, queue"));
+  EXPECT_THAT(error_of({"lock=e,mode=none"}),
+              testing::HasSubstr("'e' may be any of 2 locks: other, queue; write more of the name"));
   EXPECT_THAT(error_of({"lock=queue,site=get,mode=none"}),
               testing::HasSubstr("it was at: put (q.cc:12), take (q.cc:22)"));
   EXPECT_THAT(error_of({"site=put"}), testing::HasSubstr("no lock is named; an edit is lock=NAME[,"));

@@ -3,6 +3,8 @@
 // program.
 #pragma once
 
+#include <cstddef>
+
 #include "model/facts.h"
 
 namespace contrafact::whatif {
@@ -15,7 +17,9 @@ struct SimConventions {
   // The run lasts as long as the main thread. A JVM lives until the last of its threads ends that is no daemon.
   bool ends_with_main_thread = false;
   // Threads share cores in turns of a length of their own. It matters where locks are recorded: a thread whose turn
-  // ends while it holds one stops those that wait for it.
+  // ends while it holds one stops those that wait for it. In a JVM it does if kCrowd times as many threads take locks
+  // as there are cores; with fewer, gains came out nearer without turns (docs/jvm-locks.md, its programs).
+  static constexpr size_t kCrowd = 3;
   bool takes_turns_on_cores = false;
   // A call into the system that may block can compute, too, where the kernel reports when threads left their cores.
   // The JVM's recordings have blocks of LockSupport, sleeps and monitors alone, which compute nothing.
@@ -26,19 +30,12 @@ struct SimConventions {
   // How long woken threads, new ones and those that join others take is drawn from what was measured of all of them; no
   // hand-over of a task to a pool's worker tells it.
   bool latencies_of_all_threads = false;
+  // Threads try for a while to get a lock before they sleep for it.
+  bool tries_before_sleep = false;
   // Pools compensate for blocked workers, and workers first make values of their own (ThreadLocal).
   bool pools_of_the_jdk = true;
 
-  static SimConventions of(const model::Trace& trace) {
-    const bool native = model::is_native(trace);
-    return {.all_threads_count = native,
-            .ends_with_main_thread = native,
-            .takes_turns_on_cores = native,
-            .blocks_may_compute = native,
-            .others_keep_their_cores = native,
-            .latencies_of_all_threads = native,
-            .pools_of_the_jdk = !native};
-  }
+  static SimConventions of(const model::Facts& facts);
 };
 
 }  // namespace contrafact::whatif

@@ -8,7 +8,9 @@
 //  - fifo: the thread that has waited longest, by hand-over;
 //  - recorded: the thread that acquired it next in the recording. A section may begin when as many of the lock's
 //    sections are over as `need` says: for an exclusive section all that came before it, for a shared one all up to the
-//    last exclusive one before it. One counter is enough: every later section needs this one.
+//    last exclusive one before it. One counter is enough: every later section needs this one;
+//  - ordered: a section may begin when the sections that Variant::order names before it are over, under whatever lock,
+//    and its recorded thread's last one before it. Any number of sections hold the lock, as readers do.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,7 @@
 
 namespace contrafact::whatif {
 
-enum class LockRule : uint8_t { barging, fifo, recorded };
+enum class LockRule : uint8_t { barging, fifo, recorded, ordered };
 
 struct SimLock {
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -32,6 +34,8 @@ struct SimLock {
   uint32_t over = 0;         // sections that are over
   uint32_t coming = 0;       // barging: woken, and not yet there to try again
   bool lingers = false;      // barging: a thread that finds it held stays on its core for a while (sim_lingers.h)
+  int64_t tried_ns = 0;      // barging: a thread that has waited for less is still trying (sim_tries.h), ...
+  int64_t try_way_ns = 0;    // ... and has the lock so soon after a release
   bool marked = false;       // barging: its release has to wake a sleeper
   bool made_shared = false;  // sections that excluded each other in the recording are its readers
   uint32_t first = kNone, last = kNone;  // threads that wait, in order

@@ -86,6 +86,10 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
     std::iota(taken_as_.begin(), taken_as_.end(), 0u);
   }
   for (uint32_t i = 0; i < trace_.threads.size(); ++i) threads_.add().stream = out_.plain_stream(i);
+  if (plan.order) {
+    section_over_ = plan.never_over;
+    first_watcher_.assign(section_over_.size(), kNone);
+  }
   build_pools(options);
   build_permits(options);
   find_rounds();

@@ -183,6 +183,11 @@ class SimMachine {
   void let_have_permits(Permits& permits);
   bool break_permits();
   bool may_enter(const SimLock& lock, uint64_t value) const;
+  static bool enters_shared(const SimLock& lock, uint64_t value);
+  uint32_t before_of(uint32_t section) const;
+  void end_ordered(uint32_t section);
+  void watch(uint32_t id);
+  void unwatch(uint32_t id);
   void had_lock(uint32_t id, const Op& op, SimLock& lock);
   void begin_wait(uint32_t id, const Op& op, SimLock& lock);
   bool lingers_at(const SimLock& lock) const;
@@ -194,7 +199,7 @@ class SimMachine {
   void enqueue(uint32_t& first, uint32_t& last, uint32_t id, Need need);
   uint32_t dequeue(uint32_t& first, uint32_t& last);
   void wake_waiter(uint32_t id, int64_t latency_ns);
-  void leave_lock(SimLock& lock, bool shared);
+  void leave_lock(SimLock& lock, uint64_t value);
   void hand_over(SimLock& lock, int64_t latency_ns);
   void wake_to_try(SimLock& lock);
   void change_phase(SimLock& lock, bool was_shared);
@@ -262,6 +267,10 @@ class SimMachine {
   int64_t spared_waits_ns_ = 0;
   uint64_t tokens_broken_ = 0;
   std::vector<SimLock> locks_;
+  // Of locks under LockRule::ordered, by section: it is over; and the first thread that waits until it is. The threads
+  // that wait for one section are linked by next_waiter. Empty where no lock has that rule.
+  std::vector<bool> section_over_;
+  std::vector<uint32_t> first_watcher_;
   std::vector<Round> rounds_;
   std::vector<Permits> permits_;      // by pool; empty where there are none
   base::Fifo<uint32_t> asked_pools_;  // the pool of each wait for permits, in the order of the waits

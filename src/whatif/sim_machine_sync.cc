@@ -36,12 +36,62 @@ bool SimMachine::may_enter(const SimLock& lock, uint64_t value) const {
   switch (lock.rule) {
     case LockRule::recorded:
       return lock.over >= plan_.need_of(value);
+    case LockRule::ordered:
+      return before_of(section_of(value)) == kNone;
     case LockRule::fifo:
       return lock.first == kNone && lock.free_for(is_shared(value));
     case LockRule::barging:
       break;
   }
   return lock.free_for(is_shared(value));
+}
+
+bool SimMachine::enters_shared(const SimLock& lock, uint64_t value) {
+  return is_shared(value) || lock.rule == LockRule::ordered;
+}
+
+// A section that has to be over before this one begins, and is not.
+uint32_t SimMachine::before_of(uint32_t section) const {
+  for (const uint32_t before : plan_.order->of(section)) {
+    if (!section_over_[before]) return before;
+  }
+  const uint32_t own = plan_.own_before[section];
+  return own != kNone && !section_over_[own] ? own : kNone;
+}
+
+// The thread waits for one section after the other.
+void SimMachine::watch(uint32_t id) {
+  uint32_t& first = first_watcher_[before_of(section_of(threads_[id].wanted))];
+  threads_[id].next_waiter = std::exchange(first, id);
+}
+
+void SimMachine::unwatch(uint32_t id) {
+  uint32_t* at = &first_watcher_[before_of(section_of(threads_[id].wanted))];
+  while (*at != id) at = &threads_[*at].next_waiter;
+  *at = threads_[id].next_waiter;
+}
+
+// In the order in which they began to wait for this section: the last one is the first in the list.
+void SimMachine::end_ordered(uint32_t section) {
+  section_over_[section] = true;
+  uint32_t first = kNone;
+  for (uint32_t id = std::exchange(first_watcher_[section], kNone); id != kNone;) {
+    const uint32_t next = std::exchange(threads_[id].next_waiter, first);
+    first = std::exchange(id, next);
+  }
+  while (first != kNone) {
+    const uint32_t id = std::exchange(first, threads_[first].next_waiter);
+    if (before_of(section_of(threads_[id].wanted)) != kNone) {
+      watch(id);
+      continue;
+    }
+    threads_[id].granted = true;
+    SimLock& lock = locks_[threads_[id].blocked_on];
+    lock.enter(true);
+    // As a mutex wakes a thread to try.
+    const bool tries = options_.recorded_latencies && clock_.now_ns() - threads_[id].wait_since_ns < lock.tried_ns;
+    wake_waiter(id, tries ? lock.try_way_ns : next_way_ns());
+  }
 }
 
 void SimMachine::enqueue(uint32_t& first, uint32_t& last, uint32_t id) {
@@ -76,7 +126,7 @@ bool SimMachine::step_take(uint32_t id, const Op& op) {
       wait_for_lock(id, op, lock.kind == format::LockKind::spinlock && clock_.sliced());
       return false;
     }
-    lock.enter(is_shared(op.value));
+    lock.enter(enters_shared(lock, op.value));
     // A thread that comes by leaves a mutex unmarked, even if others sleep. A reader-writer lock remembers its
     // sleepers.
     lock.marked = thread.in_queue || (lock.marked && lock.kind == format::LockKind::rwlock);
@@ -84,7 +134,7 @@ bool SimMachine::step_take(uint32_t id, const Op& op) {
   had_lock(id, op, lock);
   if (lock.early > 0) {
     --lock.early;
-    leave_lock(lock, is_shared(op.value));
+    leave_lock(lock, op.value);
   }
   return true;
 }
@@ -135,7 +185,9 @@ void SimMachine::wait_for_lock(uint32_t id, const Op& op, bool spins) {
     thread.mode = Mode::asking;
     return clock_.use_core(slept ? program_.sync.lingers.again_ns : program_.sync.lingers.asked_ns, id);
   }
-  if (lock.rule == LockRule::recorded) {
+  if (lock.rule == LockRule::ordered) {
+    watch(id);
+  } else if (lock.rule == LockRule::recorded) {
     enqueue(lock.first, lock.last, id, [this](uint32_t t) { return plan_.need_of(threads_[t].wanted); });
   } else {
     enqueue(lock.first, lock.last, id);
@@ -187,7 +239,7 @@ void SimMachine::step_give(uint32_t id, const Op& op) {
     return;
   }
   pay_for_waking(id, op, lock);
-  leave_lock(lock, is_shared(op.value));
+  leave_lock(lock, op.value);
 }
 
 // Of a mutex that the first thread to come acquires, it is known which thread is woken, here and in the recording. Of
@@ -200,8 +252,9 @@ void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) 
   const bool barges = cost.wakes_known && lock.rule == LockRule::barging;
   const bool wakes_known = barges && lock.kind == format::LockKind::mutex;
   const bool has_readers = barges && lock.made_shared;
-  const bool waited_for = lock.first != kNone || lock.coming > 0;
-  const bool may_wake = lock.rule != LockRule::recorded || cost.slept[section];
+  const bool is_ordered = lock.rule == LockRule::ordered;
+  const bool waited_for = is_ordered ? first_watcher_[section] != kNone : lock.first != kNone || lock.coming > 0;
+  const bool may_wake = (lock.rule != LockRule::recorded && !is_ordered) || cost.slept[section];
   const bool wakes = wakes_known   ? lock.marked && lock.first != kNone
                      : has_readers ? lock.first != kNone && lock.readers <= 1
                                    : may_wake && waited_for;
@@ -216,10 +269,15 @@ void SimMachine::pay_for_waking(uint32_t id, const Op& op, const SimLock& lock) 
   if (wakes != woke || in_vain != was_in_vain) threads_[id].spared_ns = cost.recorded_ns[section] - cost_ns;
 }
 
-void SimMachine::leave_lock(SimLock& lock, bool shared) {
+void SimMachine::leave_lock(SimLock& lock, uint64_t value) {
+  const bool shared = enters_shared(lock, value);
   lock.leave(shared);
+  // Others may wait for a section under another lock, which has no order of its own.
+  if (!section_over_.empty()) end_ordered(section_of(value));
   if (lock.first == kNone) return;
   switch (lock.rule) {
+    case LockRule::ordered:
+      return;
     case LockRule::recorded:
       while (lock.first != kNone && lock.over >= plan_.need_of(threads_[lock.first].wanted))
         hand_over(lock, recorded_latency_ns(lock.first));
@@ -283,13 +341,15 @@ void SimMachine::wake_to_try(SimLock& lock) {
     while (lock.first != kNone) wake_waiter(dequeue(lock.first, lock.last), 0);
     return;
   }
-  if (!std::exchange(lock.marked, false)) return;
+  const bool tries =
+      options_.recorded_latencies && clock_.now_ns() - threads_[lock.first].wait_since_ns < lock.tried_ns;
+  if (!std::exchange(lock.marked, false) && !tries) return;
   const bool shared = is_shared(threads_[lock.first].wanted);
   do {
     const uint32_t id = dequeue(lock.first, lock.last);
     threads_[id].woken = true;
     ++lock.coming;
-    wake_waiter(id, next_way_ns());
+    wake_waiter(id, tries ? lock.try_way_ns : next_way_ns());
   } while (shared && lock.first != kNone && is_shared(threads_[lock.first].wanted));
 }
 
@@ -402,14 +462,24 @@ bool SimMachine::break_turns() {
   for (uint32_t id = 0; id < threads_.size(); ++id) {
     const Thread& thread = threads_[id];
     const bool waits = thread.mode == Mode::lock || thread.mode == Mode::spinning;
-    if (!waits || !thread.in_queue || locks_[thread.blocked_on].rule != LockRule::recorded) continue;
-    if (!locks_[thread.blocked_on].free_for(is_shared(thread.wanted))) continue;
+    if (!waits || !thread.in_queue || thread.granted) continue;
+    const SimLock& lock = locks_[thread.blocked_on];
+    const bool is_free = lock.rule == LockRule::recorded && lock.free_for(is_shared(thread.wanted));
+    if (!is_free && lock.rule != LockRule::ordered) continue;
     const auto since = [&](uint32_t t) { return program_.sync.sections[section_of(threads_[t].wanted)].acquire_ns; };
     if (first == kNone || since(id) < since(first)) first = id;
   }
   if (first == kNone) return false;
   ++turns_broken_;
-  grant_out_of_turn(locks_[threads_[first].blocked_on], first, 0);
+  SimLock& lock = locks_[threads_[first].blocked_on];
+  if (lock.rule == LockRule::recorded) {
+    grant_out_of_turn(lock, first, 0);
+    return true;
+  }
+  unwatch(first);
+  threads_[first].granted = true;
+  lock.enter(true);
+  wake_waiter(first, 0);
   return true;
 }
 

@@ -57,7 +57,7 @@ class Compiler {
     program_.token_group = std::move(tokens_.group);
     program_.token_groups = std::move(tokens_.groups);
     const uint32_t cores = model::recorded_cores(trace_);
-    program_.conventions = SimConventions::of(trace_);
+    program_.conventions = SimConventions::of(facts_);
     program_.sync = gather_sync_facts(facts_, cores, tokens_.count);
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
     program_.rounds = find_rounds(trace_, facts_.uses(), program_.sync.sections, program_.sync.section_of_event);

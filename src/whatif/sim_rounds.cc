@@ -252,6 +252,10 @@ class Finder {
     std::vector<HandOut> found;
     for (const auto& [place, there] : visits.by_place()) {
       HandOut hand_out{place, {}, {}};
+      // What a pool's workers do is in tasks, which the pool hands out.
+      const bool in_tasks = std::ranges::any_of(
+          there, [&](const Visit& visit) { return uses_[visit.thread].role == model::ThreadRole::worker; });
+      if (in_tasks) continue;
       if (is_handed_out(visits, there, hand_out)) found.push_back(std::move(hand_out));
     }
     // A thread's rounds are those of one place: where it waits for work, or else where it comes most often.

@@ -53,6 +53,22 @@ Trace two_workers() {
                   "0 c lock_acquire table j\n1500 c lock_release table\n1500 c thread_end\n");
 }
 
+// The same sections in tasks of a pool: which worker gets the next task, the pool knows.
+TEST(Rounds, APoolHandsOutItsTasksItself) {
+  std::string text =
+      "fact cores 3\npool p thread_pool 2 2\nlock queue mutex queue\nmethod next app.next app.c:1\n"
+      "context n - next:2\nthread main\nthread a\nthread b\n";
+  for (int task = 1; task <= 8; ++task) text += fmt::format("0 main task_spawn t{} n p next\n", task);
+  int task = 0;
+  for (int64_t at_ns = 0; at_ns < 3000; at_ns += 500) {
+    const std::string_view thread = at_ns == 0 || at_ns == 2500 ? "b" : "a";
+    text += fmt::format(
+        "{0} {1} task_start t{2}\n{0} {1} lock_acquire queue n\n{3} {1} lock_release queue\n{3} {1} task_end t{2}\n",
+        at_ns, thread, ++task, at_ns + 400);
+  }
+  EXPECT_THAT(loops(trace_of(text)), testing::IsEmpty());
+}
+
 TEST(Rounds, WhoeverIsFreeGetsTheNextPieceOfWork) {
   const Trace trace = two_workers();
   ASSERT_EQ(loops(trace).size(), 1u);

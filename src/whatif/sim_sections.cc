@@ -163,6 +163,24 @@ class Planner {
     return std::move(plan_);
   }
 
+  // After run(). REQUIRES: no edits.
+  void keep_order(const Variant& variant, SectionPlan& plan) const {
+    plan.order = variant.order;
+    for (size_t lock = 0; lock < variant.ordered.size(); ++lock) {
+      if (variant.ordered[lock] && model::is_held(plan.locks[lock].kind)) plan.locks[lock].rule = LockRule::ordered;
+    }
+    plan.own_before.assign(sections_.size(), SimLock::kNone);
+    plan.never_over.assign(sections_.size(), false);
+    std::unordered_map<uint32_t, uint32_t> last;  // by thread
+    for (uint32_t s = 0; s < sections_.size(); ++s) {
+      if (s > 0 && sections_[s].lock != sections_[s - 1].lock) last.clear();
+      plan.never_over[s] = !is_simulated(sections_[s]);
+      if (plan.never_over[s] || plan.locks[sections_[s].lock.index()].rule != LockRule::ordered) continue;
+      const auto [own, is_first] = last.try_emplace(sections_[s].thread.value, s);
+      if (!is_first) plan.own_before[s] = std::exchange(own->second, s);
+    }
+  }
+
  private:
   bool is_simulated(const CriticalSection& section) const {
     return section.outcome == model::Outcome::normal && section.release.valid() &&
@@ -197,6 +215,12 @@ class Planner {
     return !of_lock.empty() && of_lock[lock];
   }
 
+  void set_tries(SimLock& lock, uint32_t recorded) const {
+    if (program_.sync.tries.empty()) return;
+    lock.tried_ns = program_.sync.tries[recorded].wait_ns;
+    lock.try_way_ns = program_.sync.tries[recorded].way_ns;
+  }
+
   void make_locks() {
     const auto& rows = program_.trace->locks;
     plan_.locks.resize(rows.size());
@@ -205,6 +229,7 @@ class Planner {
       lock.kind = rows[i].kind;
       lock.count = program_.sync.semaphore_counts.empty() ? 0 : program_.sync.semaphore_counts[i];
       lock.lingers = lingers(static_cast<uint32_t>(i));
+      set_tries(lock, static_cast<uint32_t>(i));
     }
     for (uint32_t s = 0; s < edits_.size(); ++s) {
       if (!takes_lock(s)) continue;
@@ -222,7 +247,9 @@ class Planner {
         if (number >= rows.size()) plan_.made_from[number - rows.size()] = sections_[s].lock.value;
         if (is_shared(s)) kind = format::LockKind::rwlock;
         if (number >= rows.size() && kind != format::LockKind::rwlock) kind = rows[sections_[s].lock.index()].kind;
-        if (number >= rows.size()) plan_.locks[number].lingers = lingers(sections_[s].lock.value);
+        if (number < rows.size()) return;
+        plan_.locks[number].lingers = lingers(sections_[s].lock.value);
+        set_tries(plan_.locks[number], sections_[s].lock.value);
       });
     }
     for (uint32_t s = 0; s < edits_.size(); ++s) {
@@ -285,6 +312,13 @@ class Planner {
 SectionPlan plan_sections(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule,
                           std::span<const float> cpu_scales) {
   return Planner(program, edits, rule, cpu_scales).run();
+}
+
+SectionPlan plan_sections(const SimProgram& program, const Variant& variant, LockRule rule) {
+  Planner planner(program, variant.edits, rule, variant.cpu_scales);
+  SectionPlan plan = planner.run();
+  if (variant.order) planner.keep_order(variant, plan);
+  return plan;
 }
 
 }  // namespace contrafact::whatif

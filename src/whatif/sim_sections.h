@@ -2,6 +2,7 @@
 // or moved past CPU time; and the state in which each lock begins. Pure; linear in the operations.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "whatif/section_edit.h"
 #include "whatif/sim_lock.h"
 #include "whatif/sim_program.h"
+#include "whatif/variant.h"
 
 namespace contrafact::whatif {
 
@@ -20,6 +22,11 @@ struct SectionPlan {
   // Under LockRule::recorded, see sim_lock.h: by section for the first lock that it takes, by operation for others.
   std::vector<uint32_t> need;
   std::unordered_map<uint64_t, uint32_t> need_of_further;  // by lock_value, as if not shared
+  // Under LockRule::ordered, by section: those before it; and the last one before it of its recorded thread and lock. A
+  // pool may give the two to different threads.
+  std::shared_ptr<const graph::SectionOrder> order;
+  std::vector<uint32_t> own_before;
+  std::vector<bool> never_over;  // by section: nothing ends it in the simulation, so no other one waits for it
 
   uint32_t need_of(uint64_t lock_value) const {
     if (need_of_further.empty()) return need[section_of(lock_value)];
@@ -31,5 +38,7 @@ struct SectionPlan {
 // `cpu_scales`: see Variant. REQUIRES: `edits` and `cpu_scales` are empty or parallel to program.sync.sections.
 SectionPlan plan_sections(const SimProgram& program, std::span<const SectionEdit> edits, LockRule rule,
                           std::span<const float> cpu_scales = {});
+// That of a variant, with its order.
+SectionPlan plan_sections(const SimProgram& program, const Variant& variant, LockRule rule);
 
 }  // namespace contrafact::whatif

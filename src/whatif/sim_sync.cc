@@ -4,6 +4,7 @@
 
 #include "model/sync_wakes.h"
 #include "whatif/sim_busy_cores.h"
+#include "whatif/sim_conventions.h"
 #include "whatif/sim_latency.h"
 #include "whatif/sim_lock_ways.h"
 
@@ -24,7 +25,7 @@ class Gatherer {
   Gatherer(const model::Facts& facts, uint32_t cores) : known_(facts), trace_(facts.trace()), cores_(cores) {}
 
   SyncFacts run(uint32_t first_token) {
-    if (!model::is_native(trace_) && trace_.locks.empty()) return std::move(facts_);
+    if (!model::is_native(trace_) && !model::has_lock_events(trace_)) return std::move(facts_);
     busy_ = BusyCores(trace_, cores_);
     find_usual_blocks();
     facts_.sections = known_.sections();
@@ -36,6 +37,7 @@ class Gatherer {
     sample_latencies();
     facts_.wake_cost = measure_wake_cost(trace_, facts_.sections, woken_);
     facts_.lingers = find_lingers(trace_, facts_.sections, woken_);
+    if (SimConventions::of(known_).tries_before_sleep) facts_.tries = find_tries(facts_.sections, trace_.locks.size());
     facts_.wake_placement = measure_wake_placement(trace_, facts_.sections, woken_, busy_);
     facts_.queue = CoreQueue(trace_);
     return std::move(facts_);

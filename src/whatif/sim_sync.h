@@ -19,6 +19,7 @@
 #include "whatif/sim_core_queue.h"
 #include "whatif/sim_credits.h"
 #include "whatif/sim_lingers.h"
+#include "whatif/sim_tries.h"
 #include "whatif/sim_wake_cost.h"
 #include "whatif/sim_wake_placement.h"
 
@@ -59,6 +60,7 @@ struct SyncFacts {
   std::vector<int64_t> mutex_ways_ns;
   WakeCost wake_cost;
   Lingers lingers;
+  std::vector<Tries> tries;  // by lock; empty where threads do not try before they sleep
   WakePlacement wake_placement;
   LatencySamples thread_latency;  // from the creation of a thread to its first event
   LatencySamples join_latency;    // from the end of a thread to the return from the wait for it

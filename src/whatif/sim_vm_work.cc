@@ -12,13 +12,13 @@ constexpr double kPiecesMax = 4'096;
 // The rate cannot exceed the machine's number of cores; this bounds what a damaged trace says.
 constexpr double kRateMax = 1'000;
 
-struct Change {
+struct VmChange {
   int64_t time_ns;
   int8_t computing = 0, wanting = 0, machine = 0, stops = 0;
 };
 
-std::vector<Change> changes_of(const model::Trace& trace, const std::vector<ProgramStint>& program) {
-  std::vector<Change> changes;
+std::vector<VmChange> vm_changes_of(const model::Trace& trace, const std::vector<ProgramStint>& program) {
+  std::vector<VmChange> changes;
   changes.reserve(2 * (program.size() + trace.vm_stints.size() + trace.pauses.size()));
   for (const ProgramStint& stint : program) {
     const int8_t computing = stint.has_core, wanting = !stint.has_core;
@@ -34,7 +34,7 @@ std::vector<Change> changes_of(const model::Trace& trace, const std::vector<Prog
     changes.push_back({.time_ns = pause.begin_ns, .stops = 1});
     changes.push_back({.time_ns = pause.end_ns, .stops = -1});
   }
-  std::ranges::sort(changes, {}, &Change::time_ns);
+  std::ranges::sort(changes, {}, &VmChange::time_ns);
   return changes;
 }
 
@@ -55,7 +55,7 @@ VmWork::VmWork(const model::Trace& trace, const std::vector<ProgramStint>& progr
     piece_begin_ns = done_ns;
     beside_ns = before_ns = 0;
   };
-  for (const Change& change : changes_of(trace, program)) {
+  for (const VmChange& change : vm_changes_of(trace, program)) {
     const int64_t time_ns = std::clamp(change.time_ns, at_ns, std::max(at_ns, end_ns));
     const auto passed_ns = static_cast<double>(time_ns - at_ns);
     at_ns = time_ns;

@@ -16,14 +16,14 @@ constexpr int64_t kPlacementRoundNs = 10'000'000;
 // Each round thread x holds the mutex for 10 us, and y asks for it meanwhile and sleeps; y has a core `way_ns` after x
 // released it. In the first `taken` rounds a third thread has had that core for 100 us and loses it to y; in the next
 // `left` rounds the third thread leaves that core to sleep.
-struct Rounds {
+struct PlacementRounds {
   int count;
   int taken = 0, left = 0;
   int64_t way_ns = 20'000;
   int stuck = 0;  // rounds at the end in which the way takes a time between 0 and 4 ms, evenly
 };
 
-WakePlacement measured(const Rounds& rounds) {
+WakePlacement measured(const PlacementRounds& rounds) {
   std::string text =
       "fact agent native\nfact cores 3\nlock l mutex table\nthread x\nthread y\nthread z\n0 x thread_begin\n";
   std::string of_y = "0 y thread_begin\n", of_z = "0 z thread_begin\n10 z cpu_out blocked\n";

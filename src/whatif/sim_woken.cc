@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "model/facts.h"
 #include "whatif/sim_latency.h"
 
 namespace contrafact::whatif {
@@ -14,6 +15,7 @@ using model::CriticalSection;
 
 // One sleep of a thread that waited for the mutex.
 struct Sleep {
+  int64_t turn_ns;  // of two that sleep, a release wakes the one with the earlier turn
   int64_t out_ns;
   int64_t in_ns;
   int64_t there_ns;  // INT64_MAX: it came in vain, and when is not seen
@@ -39,7 +41,9 @@ class Untaken {
 // Matches the sleeps and releases of one lock's sections.
 class Matcher {
  public:
-  Matcher(const model::Trace& trace, std::span<const CriticalSection> sections) : trace_(trace), sections_(sections) {
+  // With `keeps_turn`, who came in vain is still the first of those that wait, and else the last.
+  Matcher(const model::Trace& trace, std::span<const CriticalSection> sections, bool keeps_turn)
+      : trace_(trace), sections_(sections), keeps_turn_(keeps_turn) {
     for (const CriticalSection& section : sections) {
       if (section.contended()) add_wait(section);
     }
@@ -48,7 +52,7 @@ class Matcher {
     std::ranges::stable_sort(order_, {}, [&](uint32_t s) { return sections_[s].release_ns; });
     for (const uint32_t s : order_) releases_ns_.push_back(sections_[s].release_ns);
     std::ranges::sort(marks_ns_);
-    std::ranges::sort(sleeps_, {}, &Sleep::out_ns);
+    std::ranges::sort(sleeps_, {}, [](const Sleep& sleep) { return std::pair(sleep.turn_ns, sleep.out_ns); });
   }
 
   // `found`: by section of this lock.
@@ -83,7 +87,7 @@ class Matcher {
     for (; gap != gaps.end() && gap->in_ns <= section.acquire_ns; ++gap) {
       if (gap->preempted) continue;
       marks_ns_.push_back(gap->out_ns);
-      sleeps_.push_back({gap->out_ns, gap->in_ns, INT64_MAX});
+      sleeps_.push_back({keeps_turn_ ? section.request_ns : gap->out_ns, gap->out_ns, gap->in_ns, INT64_MAX});
       slept = true;
     }
     if (slept && section.outcome == model::Outcome::normal) sleeps_.back().there_ns = section.acquire_ns;
@@ -107,6 +111,7 @@ class Matcher {
 
   const model::Trace& trace_;
   const std::span<const CriticalSection> sections_;
+  const bool keeps_turn_;
   std::vector<uint32_t> order_;  // sections by release
   std::vector<int64_t> releases_ns_;
   std::vector<int64_t> marks_ns_;
@@ -129,9 +134,10 @@ Woken find_woken(const model::Trace& trace, std::span<const CriticalSection> sec
   if (!woken.known) return woken;
   woken.by_release.resize(sections.size());
   std::vector<int64_t> returns_ns;
+  const bool keeps_turn = !model::is_native(trace);  // a lock of java.util.concurrent, not the C library's
   for_each_lock(sections, [&](std::span<const CriticalSection> of_lock, size_t begin) {
     if (!serves_as_mutex(trace, of_lock)) return;
-    const Matcher matcher(trace, of_lock);
+    const Matcher matcher(trace, of_lock, keeps_turn);
     matcher.match(std::span(woken.by_release).subspan(begin, of_lock.size()));
     matcher.add_returns(returns_ns);
   });

@@ -61,6 +61,19 @@ TEST(Woken, IsWhoHasSleptForTheLongest) {
   expect_comings(woken_in(trace), {{260'000, 262'000}, {230'000, 232'000}, kNobody, kNobody});
 }
 
+// Of a lock of java.util.concurrent who came in vain is still the first of those that wait: the second release wakes b
+// again, though c has slept for longer by then.
+TEST(Woken, IsWhoAskedFirstForALockOfAJvm) {
+  const model::Trace trace = trace_of(
+      "fact jvm.name x\nfact cores 2\nlock l mutex table\nthread a\nthread b\nthread c\n"
+      "cpu b 110000 240000 blocked\ncpu b 245000 330000 blocked\ncpu c 120000 368000 blocked\n"
+      "100000 a lock_acquire l -\n200000 a lock_release l -\n205000 a lock_acquire l -\n300000 a lock_release l -\n"
+      "310000 a thread_end\n"
+      "105000 b lock_request l -\n333000 b lock_acquired l\n340000 b lock_release l -\n340000 b thread_end\n"
+      "115000 c lock_request l -\n370000 c lock_acquired l\n380000 c lock_release l -\n380000 c thread_end\n");
+  expect_comings(woken_in(trace), {{240'000, 242'000}, {330'000, 333'000}, {368'000, 370'000}, kNobody});
+}
+
 // A thread that lost its core to another one while it waited was not woken.
 TEST(Woken, IsNobodyThatWasPreempted) {
   const model::Trace trace = trace_of(std::string(kThreads) +

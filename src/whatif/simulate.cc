@@ -60,18 +60,28 @@ base::Status check_edits(const SimProgram& program, std::span<const SectionEdit>
   return {};
 }
 
+base::Status check_order(const SimProgram& program, const Variant& variant) {
+  if (!variant.order) return {};
+  const size_t sections = program.sync.sections.size();
+  if (variant.order->begin.size() != sections + 1)
+    return base::Error{"the order is not of the trace's " + std::to_string(sections) + " critical sections"};
+  if (!variant.edits.empty()) return base::Error{"sections that keep an order of their own cannot be edited as well"};
+  return {};
+}
+
 // `planned`: the plan of the variant's sections, if it was made already.
 base::Result<Simulation> simulate_program(const SimProgram& program, const Variant& variant,
                                           const SimulateOptions& given, const SectionPlan* planned = nullptr) {
   if (base::Status status = check_treatments(*program.trace, variant.treatments); !status) return status.error();
   if (base::Status status = check_edits(program, variant.edits); !status) return status.error();
+  if (base::Status status = check_order(program, variant); !status) return status.error();
   SimulateOptions options = given;
   if (variant.cores > 0) options.cores = variant.cores;
   options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
   std::vector<std::string> notes;
   const uint32_t cores = core_count(*program.trace, options, notes);
   SectionPlan own;
-  if (planned == nullptr) own = plan_sections(program, variant.edits, options.lock_rule, variant.cpu_scales);
+  if (planned == nullptr) own = plan_sections(program, variant, options.lock_rule);
   SimMachine machine(program, planned == nullptr ? own : *planned, variant.treatments, options, cores);
   base::Result<Simulation> simulation = machine.run();
   if (!simulation) return simulation;
@@ -124,8 +134,8 @@ Simulator::Simulator(const model::Trace& trace) : Simulator(std::make_unique<con
 Simulator::~Simulator() = default;
 
 std::shared_ptr<const SectionPlan> Simulator::plan(const Variant& variant, LockRule rule) const {
-  if (!check_edits(*program_, variant.edits)) return nullptr;
-  return std::make_shared<const SectionPlan>(plan_sections(*program_, variant.edits, rule, variant.cpu_scales));
+  if (!check_edits(*program_, variant.edits) || !check_order(*program_, variant)) return nullptr;
+  return std::make_shared<const SectionPlan>(plan_sections(*program_, variant, rule));
 }
 
 base::Result<Simulation> Simulator::simulate(const Variant& variant, const SimulateOptions& options) const {

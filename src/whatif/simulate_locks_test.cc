@@ -50,6 +50,20 @@ TEST(SimulateLocks, AnExclusiveLockIsHeldByOne) {
   EXPECT_EQ(simulator.retime_sections({}), 2500);
 }
 
+// A JVM's thread that waits for the end of all others ends when they have.
+TEST(SimulateLocks, ReTimedAVirtualMachinesOwnThreadsDoNotKeepTheRun) {
+  const Trace trace = trace_of(
+      "fact jvm.name x\nfact cores 2\nlock l mutex table\nthread a\nthread b\nthread d \"DestroyJavaVM\"\n"
+      "0 a lock_acquire l -\n1000 a lock_release l -\n1500 a thread_end\n"
+      "0 b lock_request l -\n1000 b lock_acquired l\n2000 b lock_release l -\n2500 b thread_end\n"
+      "2500 d thread_begin\n2600 d thread_end\n");
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  EXPECT_EQ(simulator.retime_sections(edits), 2500);
+  for (SectionEdit& edit : edits) edit.mode = Mode::none;
+  EXPECT_EQ(simulator.retime_sections(edits), 1500);
+}
+
 // Thread a writes from 0, 1500 and 3000 on, twice for 1000 and once for 100 ns; b asks at 100 and comes 900 ns after a
 // release.
 Trace writers(const std::string& kind) {
@@ -68,6 +82,45 @@ TEST(SimulateLocks, WritersTakeAReaderWriterLockAsAMutex) {
   }
 }
 
+// Threads a, b and c hold a lock for 1000 ns each, one after the other. With an order of their own, only c waits: for a.
+TEST(SimulateLocks, AnOrderOfItsOwnIsAllThatIsKept) {
+  const Trace trace = trace_of(
+      "fact agent native\nfact cores 3\nlock l mutex table\nlock m mutex other\nthread a\nthread b\nthread c\n"
+      "0 a lock_acquire l -\n1000 a lock_release l -\n1000 a thread_end\n"
+      "0 b lock_request l -\n1000 b lock_acquired l\n2000 b lock_release l -\n2000 b thread_end\n"
+      "0 c lock_request l -\n2000 c lock_acquired l\n3000 c lock_release l -\n3000 c thread_end\n");
+  const Simulator simulator(trace);
+  const auto with = [&](std::vector<uint32_t> begin, std::vector<uint32_t> before) {
+    const auto order = std::make_shared<const graph::SectionOrder>(graph::SectionOrder{begin, before});
+    const auto result = simulator.simulate({.order = order, .ordered = {true, true}}, {.recorded_latencies = false});
+    EXPECT_TRUE(result.ok() && result->stuck.empty());
+    return result.ok() ? std::pair(result->duration_ns, result->locks.at(0).wait_ns) : std::pair<int64_t, int64_t>();
+  };
+  EXPECT_EQ(with({0, 0, 0, 0}, {}), std::pair(int64_t{1000}, int64_t{0}));
+  EXPECT_EQ(with({0, 0, 0, 1}, {0}), std::pair(int64_t{2000}, int64_t{1000}));
+  EXPECT_EQ(with({0, 0, 1, 3}, {0, 0, 1}), std::pair(int64_t{3000}, int64_t{3000}));
+}
+
+// A section of another lock may be what is waited for; other locks are taken as before.
+TEST(SimulateLocks, AnOrderMayNameSectionsOfAnyLock) {
+  const Trace trace = trace_of(
+      "fact agent native\nfact cores 2\nlock l mutex table\nlock m mutex other\nthread a\nthread b\n"
+      "0 a lock_acquire m -\n1000 a lock_release m -\n1000 a thread_end\n"
+      "0 b lock_acquire l -\n500 b lock_release l -\n500 b thread_end\n");
+  const auto order = std::make_shared<const graph::SectionOrder>(graph::SectionOrder{{0, 1, 1}, {1}});
+  const auto result = simulate(trace, {.order = order, .ordered = {true, false}}, {.recorded_latencies = false});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->duration_ns, 1500);
+}
+
+TEST(SimulateLocks, AnOrderThatIsNotOfTheTraceIsRefused) {
+  const Trace trace = two_sections();
+  const auto order = std::make_shared<const graph::SectionOrder>(graph::SectionOrder{{0, 0}, {}});
+  const auto result = simulate(trace, {.order = order, .ordered = {true}});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message, "the order is not of the trace's 2 critical sections");
+}
+
 TEST(SimulateLocks, EditsDropShareAndSplit) {
   const Trace trace = two_sections();
   const Simulator simulator(trace);
@@ -80,6 +133,47 @@ TEST(SimulateLocks, EditsDropShareAndSplit) {
   EXPECT_EQ(with([](SectionEdit& edit, size_t) { edit.mode = Mode::none; }), 1500);
   EXPECT_EQ(with([](SectionEdit& edit, size_t) { edit.mode = Mode::shared; }), 1500);
   EXPECT_EQ(with([](SectionEdit& edit, size_t i) { edit.lock = static_cast<uint32_t>(i + 1); }), 1500);
+}
+
+// A pool of two: t1 and t2 hold one lock, t2 after t1, before which a worker stands meanwhile; t3 and t4 queue for the
+// workers. Without the wait for the lock the worker takes t4 a hold earlier.
+TEST(SimulateLocks, AWorkerThatStoodBeforeALockTakesTheNextTask) {
+  const Trace trace = trace_of(
+      "fact cores 4\nlock l monitor table\nthread main\nthread w1\nthread w2\npool p thread_pool 2 2\n"
+      "0 main thread_begin\n0 main task_spawn t1 - p\n0 main task_spawn t2 - p\n0 main task_spawn t3 - p\n"
+      "0 main task_spawn t4 - p\n0 main wait_begin t4\n"
+      "0 w1 task_start t1\n0 w1 lock_acquire l -\n1000 w1 lock_release l -\n1000 w1 task_end t1\n"
+      "1000 w1 task_start t3\n2000 w1 task_end t3\n2000 w1 task_start t4\n3000 w1 task_end t4\n"
+      "0 w2 task_start t2\n0 w2 lock_request l -\n1000 w2 lock_acquired l\n2000 w2 lock_release l -\n2000 w2 task_end "
+      "t2\n"
+      "3000 main wait_end t4\n3000 main thread_end\n");
+  const Simulator simulator(trace);
+  std::vector<SectionEdit> edits = unedited(simulator.sections());
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 3000);
+  edits[1].lock = 1;
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 2000);
+  edits[1].mode = Mode::none;
+  EXPECT_EQ(simulated_with(simulator, edits, {.recorded_latencies = false}).duration_ns, 2000);
+}
+
+// On one thread nobody waits for the lock: t1 and t2 are called by main one after the other.
+TEST(SimulateLocks, AnInlinedTaskTakesItsSectionAlong) {
+  const Trace trace = trace_of(
+      "fact cores 4\nlock l monitor table\nthread main\nthread w1\nthread w2\npool p thread_pool 2 2\n"
+      "0 main thread_begin\n0 main task_spawn t1 - p\n0 main task_spawn t2 - p\n0 main wait_begin t1\n"
+      "0 w1 task_start t1\n0 w1 lock_acquire l -\n1000 w1 lock_release l -\n1000 w1 task_end t1\n"
+      "0 w2 task_start t2\n0 w2 lock_request l -\n1000 w2 lock_acquired l\n2000 w2 lock_release l -\n2000 w2 task_end "
+      "t2\n"
+      "1000 main wait_end t1\n1000 main wait_begin t2\n2000 main wait_end t2\n2000 main thread_end\n");
+  const std::vector<Treatment> treatments(2, Treatment::inline_at_spawn);
+  const base::Result<Simulation> result = simulate(trace, {.treatments = treatments}, {.recorded_latencies = false});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->duration_ns, 2000);
+  ASSERT_EQ(result->locks.size(), 1u);
+  EXPECT_EQ(result->locks[0].acquisitions, 2u);
+  EXPECT_EQ(result->locks[0].contended, 0u);
+  for (const model::CriticalSection& section : model::critical_sections(result->trace))
+    EXPECT_EQ(section.thread.value, 0u);
 }
 
 // The file ends at 2500, where main waits for b, c sleeps, and b works: without its wait b would be there at 1500.

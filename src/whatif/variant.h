@@ -2,10 +2,12 @@
 // run: empty members stay as recorded. Plain data.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
+#include "graph/section_order.h"
 #include "whatif/improvement.h"
 #include "whatif/section_edit.h"
 
@@ -24,9 +26,13 @@ struct Variant {
   std::vector<float> cpu_scales = {};
   std::vector<PoolSize> pool_sizes = {};
   uint32_t cores = 0;  // 0: those of SimulateOptions
+  // Sections of the locks in `ordered` (by lock) keep this order and no other (LockRule::ordered); they have no edits.
+  // Null: no lock does.
+  std::shared_ptr<const graph::SectionOrder> order = nullptr;
+  std::vector<bool> ordered = {};
 
   bool changes_nothing() const {
-    return treatments.empty() && edits.empty() && cpu_scales.empty() && pool_sizes.empty() && cores == 0;
+    return treatments.empty() && edits.empty() && cpu_scales.empty() && pool_sizes.empty() && cores == 0 && !order;
   }
   bool changes_locks_alone() const { return treatments.empty() && pool_sizes.empty() && cores == 0; }
 };

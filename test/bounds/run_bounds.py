@@ -34,6 +34,7 @@ COMMANDS = {
     "locks": "locks {trace} --all",
     "locks --json": "locks {trace} --json",
     "ulc": "ulc {trace} --all --pairs",
+    "flow": "flow {trace}",
     "advise": "advise {trace} --all --budget 20",
     "advise --json": "advise {trace} --json --budget 20",
     "advise --plot": "advise {trace} --plot {out}/x.html --budget 20",

@@ -1,12 +1,15 @@
 // Rewrites a folder of class files with every edit that src/classfile offers, and checks what can be checked without a
 // JVM.
 //
-//   rewrite_classes IN_DIR OUT_DIR [--probe CLASS] [--every N] [--reencode-only | --trace | --wrong-frames]
+//   rewrite_classes IN_DIR OUT_DIR [--probe CLASS] [--every N] [--reencode-only | --trace | --monitors | --accesses |
+//                   --flows | --flows-of-sections | --wrong-frames]
 //
 // For each class: parse and write is the identity; decoding and encoding every method yields an equivalent body; then
-// every method gets entry, exit and exception code with a saved local, calls of chosen kinds are wrapped, and code is
-// put at exception handlers and behind what allocates. The result goes to OUT_DIR under the same path, for a JVM to
-// verify. Exit status 1 if any check failed.
+// every method gets entry, exit and exception code with a saved local, calls of chosen kinds are wrapped, code is put
+// at exception handlers and behind what allocates, and around monitors, those of synchronized methods, too. With
+// --accesses, instead, every method gets a second body that tells of what it accesses, and with --flows code that carries
+// taints, which with --flows-of-sections also tells where critical sections begin and end. The result goes to OUT_DIR under the
+// same path, for a JVM to verify. Exit status 1 if any check failed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +19,12 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "classfile/accesses.h"
+#include "classfile/annotations.h"
+#include "classfile/flows.h"
 #include "classfile/instrument.h"
+#include "classfile/monitors.h"
+#include "classfile/second_body.h"
 #include "classfile/types.h"
 
 namespace {
@@ -30,12 +38,30 @@ struct Totals {
   size_t methods = 0;
   size_t instrumented = 0;
   size_t calls_wrapped = 0;
+  size_t monitors_wrapped = 0;
+  size_t methods_opened = 0;
+  size_t second_bodies = 0;
+  size_t second_bodies_huge = 0;  // too long for HotSpot to compile, where the method is not
+  size_t accesses_apart = 0;      // told of in second bodies
+  size_t accesses_in_place = 0;   // told of while anybody is observed
+  size_t carried = 0;             // instructions with code beside them that carries taints
+  size_t bytes_before = 0;        // of the code of methods that carry taints
+  size_t bytes_after = 0;
+  size_t became_huge = 0;
   size_t attributes_dropped = 0;
   size_t branches_widened = 0;
   size_t failures = 0;
   int64_t parse_ns = 0;
   int64_t edit_ns = 0;
   std::map<std::string, size_t> refusals;  // reason, without the method's name
+  std::map<std::string, uint32_t> fields;  // their numbers, by class and name; with taints, by name alone
+};
+
+// A class that is being edited.
+struct Work {
+  ClassFile& file;
+  const std::string& probe;
+  std::vector<SecondBody> second_bodies;  // to be added when all methods are done
 };
 
 std::string reason_of(const std::string& message) {
@@ -96,7 +122,7 @@ bool reencode_is_equivalent(Bytes original) {
   return true;
 }
 
-enum class Mode { kReencode, kEdit, kTrace, kWrongFrames };
+enum class Mode { kReencode, kEdit, kTrace, kMonitors, kAccesses, kFlows, kFlowsOfSections, kWrongFrames };
 
 base::Status finish(ClassFile& file, size_t index, Code& code, size_t wrapped, Totals& totals) {
   auto bytes = code.encode(file.pool());
@@ -104,7 +130,11 @@ base::Status finish(ClassFile& file, size_t index, Code& code, size_t wrapped, T
   totals.calls_wrapped += wrapped;
   totals.attributes_dropped += code.notes.attributes_dropped;
   totals.branches_widened += code.notes.branches_widened;
+  const Member& method = file.methods()[index];
+  totals.became_huge += becomes_huge(method.code, *bytes);
+  totals.methods_opened += code.access != method.access;
   file.replace_code(index, std::move(*bytes));
+  file.set_method_access(index, code.access);
   return {};
 }
 
@@ -161,10 +191,71 @@ base::Status add_at_places(Code& code, ClassFile& file, const std::string& probe
   return makers ? base::Status() : base::Status(makers.error());
 }
 
+// All monitors of the method, and its own if it is synchronized.
+base::Status probe_monitors(Code& code, ClassFile& file, const MonitorProbe& probe, Totals& totals) {
+  if ((code.access & kAccSynchronized) != 0) {
+    if (base::Status status = open_synchronized(code, file, probe); !status) return status;
+  }
+  auto enters = wrap_monitors(code, file, probe);
+  if (!enters) return enters.error();
+  totals.monitors_wrapped += *enters;
+  return {};
+}
+
+// Code that branches, and that stores to a local of its own where it leaves the monitor.
+MonitorProbe branching_probe(Code& code, const std::string& probe) {
+  const uint32_t scratch = code.new_local("I");
+  return {.before_enter =
+              [=](const MonitorSite& site, Sequence& sequence) {
+                sequence.aload(site.object).invokestatic(probe, "object", "(Ljava/lang/Object;)V");
+                sequence.lconst(1234567).lstore(site.token);
+              },
+          .after_enter =
+              [=](const MonitorSite& site, Sequence& sequence) {
+                const auto over = sequence.new_label();
+                sequence.lload(site.token).lconst(0).op(kLsub).pop2().aload(site.object).ifnull(over);
+                sequence.invokestatic(probe, "event", "()V").bind(over);
+              },
+          .before_exit =
+              [=](const MonitorSite& site, Sequence& sequence) {
+                const auto over = sequence.new_label();
+                sequence.iconst(1).istore(scratch).iload(scratch).ifeq(over).aload(site.object);
+                sequence.invokestatic(probe, "object", "(Ljava/lang/Object;)V").bind(over);
+              }};
+}
+
+// Nothing but the monitors, counted.
+base::Status count_monitors(ClassFile& file, size_t index, const std::string& probe, Totals& totals) {
+  auto code = Code::parse(file, file.methods()[index]);
+  if (!code) return code.error();
+  const MonitorProbe counts{
+      .before_enter =
+          [&](const MonitorSite& site, Sequence& sequence) {
+            sequence.aload(site.object).invokestatic(probe, "beforeEnter", "(Ljava/lang/Object;)J").lstore(site.token);
+          },
+      .after_enter =
+          [&](const MonitorSite& site, Sequence& sequence) {
+            sequence.aload(site.object).lload(site.token).invokestatic(probe, "afterEnter", "(Ljava/lang/Object;J)V");
+          },
+      .before_exit =
+          [&](const MonitorSite& site, Sequence& sequence) {
+            sequence.aload(site.object).invokestatic(probe, "beforeExit", "(Ljava/lang/Object;)V");
+          }};
+  if (base::Status status = probe_monitors(*code, file, counts, totals); !status) return status;
+  return finish(file, index, *code, 0, totals);
+}
+
 base::Status instrument_method(ClassFile& file, size_t index, const std::string& probe, Mode mode, Totals& totals) {
   auto code = Code::parse(file, file.methods()[index]);
   if (!code) return code.error();
   ConstantPool& pool = file.pool();
+
+  // Half of the methods have their monitors probed before all other edits, half after them.
+  const bool monitors_first = index % 4 < 2;
+  const MonitorProbe monitors = branching_probe(*code, probe);
+  if (monitors_first) {
+    if (base::Status status = probe_monitors(*code, file, monitors, totals); !status) return status;
+  }
 
   CallWrap wrap;
   wrap.selects = [](const CallSite& site) {
@@ -215,7 +306,104 @@ base::Status instrument_method(ClassFile& file, size_t index, const std::string&
   edit.exit = &leave;
   edit.exception = &failed;
   if (base::Status status = instrument_entry_exit(*code, file, edit); !status) return status;
+  if (!monitors_first) {
+    if (base::Status status = probe_monitors(*code, file, monitors, totals); !status) return status;
+  }
   return finish(file, index, *code, *wrapped, totals);
+}
+
+uint32_t number_of(const std::string& name, Totals& totals) {
+  return totals.fields.try_emplace(name, static_cast<uint32_t>(totals.fields.size() + 1)).first->second;
+}
+
+size_t code_bytes(Bytes attribute) {
+  return load_u4(&attribute[4]);
+}
+
+// Any call may be taken for one that locks: the code that asks is there then, and finds nothing.
+bool may_lock(const CallSite& site) {
+  return site.name.starts_with("begin") || site.name.starts_with("end") || site.pc % 4 == 0;
+}
+
+base::Status carry_taints(Work& work, size_t index, bool sections, Totals& totals) {
+  const Member& method = work.file.methods()[index];
+  auto code = Code::parse(work.file, method);
+  if (!code) return code.error();
+  FlowProbe probe{.tracker = work.probe, .number = {}, .may_lock = may_lock, .sections = sections};
+  // A derived class may name itself as the owner.
+  probe.number = [&](const FieldSite& site) {
+    return site.name.starts_with("untracked") ? 0 : number_of(std::string(site.name), totals);
+  };
+  const auto carried = propagate_taints(*code, work.file, probe);
+  if (!carried) return carried.error();
+  if (base::Status status = finish(work.file, index, *code, 0, totals); !status) return status;
+  totals.carried += *carried;
+  totals.bytes_before += code_bytes(method.code);
+  totals.bytes_after += code_bytes(work.file.methods()[index].new_code);
+  return {};
+}
+
+base::Result<size_t> tell_accesses(Code& code, const Work& work, bool when_observed, Totals& totals) {
+  AccessProbe probe{.observer = work.probe, .number = {}, .when_observed = when_observed};
+  probe.number = [&](const FieldSite& site) {
+    return number_of(std::string(site.owner) + "." + std::string(site.name), totals);
+  };
+  return probe_accesses(code, work.file, probe);
+}
+
+// Which frame calls these matters to what they return (src/agent_jvm/probes_sets.cc).
+bool caller_matters(const ClassFile& file, const Member& method) {
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"Ljdk/internal/reflect/CallerSensitive;",
+                                              "Ljdk/internal/vm/annotation/ChangesCurrentThread;",
+                                              "Ljdk/internal/vm/annotation/JvmtiMountTransition;"},
+      [&](std::string_view type) { return has_annotation(file, method, type); });
+}
+
+// Every third method has its accesses told of in its own body, too, as those of chosen classes have: the frames of the
+// code that asks whether anybody is observed.
+base::Status observe_method(Work& work, size_t index, Totals& totals) {
+  const Member& method = work.file.methods()[index];
+  auto code = Code::parse(work.file, method);
+  if (!code) return code.error();
+  const bool has_no_second =
+      method.name.starts_with('<') || is_empty_finalizer(*code) || caller_matters(work.file, method);
+  Code second = *code;
+  if (has_no_second || index % 3 == 0) {
+    const auto told = tell_accesses(*code, work, true, totals);
+    if (!told) return told.error();
+    totals.accesses_in_place += *told;
+  }
+  if (has_no_second) return finish(work.file, index, *code, 0, totals);
+  const auto told = tell_accesses(second, work, false, totals);
+  if (!told) return told.error();
+  auto body = add_second_body(*code, second, work.file, method, work.probe);
+  if (!body) return body.error();
+  const bool is_huge = becomes_huge(method.code, body->code);
+  if (base::Status status = finish(work.file, index, *code, 0, totals); !status) return status;
+  totals.accesses_apart += *told;
+  totals.second_bodies++;
+  totals.second_bodies_huge += is_huge;
+  work.second_bodies.push_back(*std::move(body));
+  return {};
+}
+
+base::Status add_second_bodies(Work& work) {
+  for (const SecondBody& body : work.second_bodies) {
+    const base::Status status = work.file.add_method(body.access, body.name, body.descriptor, body.code);
+    if (!status) return status;
+  }
+  return {};
+}
+
+base::Status edit_method(Work& work, size_t index, Mode mode, Totals& totals) {
+  if (mode == Mode::kTrace) return trace_method(work.file, index, work.probe, totals);
+  if (mode == Mode::kMonitors) return count_monitors(work.file, index, work.probe, totals);
+  if (mode == Mode::kAccesses) return observe_method(work, index, totals);
+  if (mode == Mode::kFlows || mode == Mode::kFlowsOfSections) {
+    return carry_taints(work, index, mode == Mode::kFlowsOfSections, totals);
+  }
+  return instrument_method(work.file, index, work.probe, mode, totals);
 }
 
 void rewrite_class(const fs::path& in, const fs::path& out, const std::string& probe, Mode mode, Totals& totals) {
@@ -234,17 +422,18 @@ void rewrite_class(const fs::path& in, const fs::path& out, const std::string& p
   if (file->write() != *input) fail("parse and write is not the identity");
   if (!reencode_is_equivalent(*input)) fail("decode and encode is not equivalent");
   const int64_t edit_start = base::monotonic_ns();
+  Work work{*file, probe, {}};
   for (size_t i = 0; mode != Mode::kReencode && file->name() != probe && i < file->methods().size(); i++) {
     if (!file->methods()[i].has_code()) continue;
     totals.methods++;
-    const base::Status status =
-        mode == Mode::kTrace ? trace_method(*file, i, probe, totals) : instrument_method(*file, i, probe, mode, totals);
+    const base::Status status = edit_method(work, i, mode, totals);
     if (status) {
       totals.instrumented++;
     } else {
       totals.refusals[reason_of(status.error().message)]++;
     }
   }
+  if (base::Status status = add_second_bodies(work); !status) fail(status.error().message);
   const std::vector<uint8_t> output = file->write();
   totals.edit_ns += base::monotonic_ns() - edit_start;
   if (auto again = ClassFile::parse(output); !again) return fail("cannot be parsed again: " + again.error().message);
@@ -269,6 +458,14 @@ int main(int argc, char** argv) {
       every = std::max(1, std::atoi(argv[++i]));
     } else if (argument == "--trace") {
       mode = Mode::kTrace;
+    } else if (argument == "--monitors") {
+      mode = Mode::kMonitors;
+    } else if (argument == "--accesses") {
+      mode = Mode::kAccesses;
+    } else if (argument == "--flows") {
+      mode = Mode::kFlows;
+    } else if (argument == "--flows-of-sections") {
+      mode = Mode::kFlowsOfSections;
     } else if (argument == "--wrong-frames") {
       mode = Mode::kWrongFrames;
     } else {
@@ -278,7 +475,7 @@ int main(int argc, char** argv) {
   if (folders.size() != 2) {
     std::fprintf(stderr,
                  "usage: rewrite_classes IN_DIR OUT_DIR [--probe CLASS] [--every N] [--reencode-only | --trace | "
-                 "--wrong-frames]\n");
+                 "--monitors | --accesses | --flows | --flows-of-sections | --wrong-frames]\n");
     return 2;
   }
   Totals totals;
@@ -290,9 +487,21 @@ int main(int argc, char** argv) {
   }
   std::printf(
       "%zu classes, %zu methods with code, %zu instrumented, %zu calls wrapped, %zu attributes dropped, "
-      "%zu branches widened\n",
+      "%zu branches widened, %zu monitors wrapped, %zu synchronized methods opened, %zu became huge\n",
       totals.classes, totals.methods, totals.instrumented, totals.calls_wrapped, totals.attributes_dropped,
-      totals.branches_widened);
+      totals.branches_widened, totals.monitors_wrapped, totals.methods_opened, totals.became_huge);
+  if (mode == Mode::kAccesses) {
+    std::printf(
+        "%zu second bodies, %zu of them huge, with %zu accesses told of, and %zu told of in place, of %zu fields\n",
+        totals.second_bodies, totals.second_bodies_huge, totals.accesses_apart, totals.accesses_in_place,
+        totals.fields.size());
+  }
+  if (mode == Mode::kFlows || mode == Mode::kFlowsOfSections) {
+    std::printf(
+        "%zu instructions with code that carries taints, %zu fields; the code is %.2f times as long\n", totals.carried,
+        totals.fields.size(),
+        static_cast<double>(totals.bytes_after) / static_cast<double>(std::max<size_t>(totals.bytes_before, 1)));
+  }
   if (totals.classes > 0) {
     std::printf("parse %.1f us, edit %.1f us for each class\n",
                 1e-3 * static_cast<double>(totals.parse_ns) / static_cast<double>(totals.classes),

@@ -64,8 +64,8 @@ def check_csv(command, text):
 
 def check_prints(folder, trace):
     other = folder / "other.cft"
-    commands = [[name, trace] for name in ("info", "tasks", "locks", "ulc", "metrics", "advise")]
-    commands += [[name, "--json", trace] for name in ("info", "tasks", "locks", "ulc", "metrics", "advise")]
+    commands = [[name, trace] for name in ("info", "tasks", "locks", "ulc", "flow", "metrics", "advise")]
+    commands += [[name, "--json", trace] for name in ("info", "tasks", "locks", "ulc", "flow", "metrics", "advise")]
     commands += [["compare", trace, trace], ["replay", "--no-threads", trace], ["info", folder / "no\x1bsuch.cft"]]
     commands += [["export", trace, "--format", "json"], ["export", trace, "--format", "text"]]
     tables = ("thread-use", "metrics", "headroom", "task-classes", "tasks", "events")

@@ -21,7 +21,10 @@ class Descriptors {
 
   static native int close(int number);
 
-  /** The open descriptors that a program may come by, with their files, but for the one that lists them. */
+  /**
+   * The open descriptors that a program may come by, with their files, but for the one that lists them, and for those with which the JVM
+   * itself looks now and then, at whatever number is free, at how much memory and how many cores its group may use.
+   */
   static TreeMap<Integer, String> open() throws IOException {
     TreeMap<Integer, String> found = new TreeMap<>();
     try (var folder = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
@@ -29,7 +32,7 @@ class Descriptors {
         try {
           String file = Files.readSymbolicLink(link).toString();
           int number = Integer.parseInt(link.getFileName().toString());
-          if (number < 512 && !file.matches("/proc/\\d+/fd")) found.put(number, file);
+          if (number < 512 && !file.matches("/proc/\\d+/fd|/sys/fs/cgroup/.*")) found.put(number, file);
         } catch (IOException closed) {
           // it listed the folder
         }

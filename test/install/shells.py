@@ -18,7 +18,7 @@ SECONDS_MAX = 60
 # What is typed -> what it may become. One that is the only one is completed, with the blank that follows it left out here.
 TYPED = {
     "contrafact rec": {"contrafact record"},
-    "contrafact record --cl": {"contrafact record --clock"},
+    "contrafact record --clo": {"contrafact record --clock"},
     "contrafact record --clock k": {"contrafact record --clock kernel"},
     "contrafact help ta": {"contrafact help tasks", "contrafact help tables"},
     "contrafact help tab": {"contrafact help tables"},

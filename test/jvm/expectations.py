@@ -207,7 +207,8 @@ def monitor_blocks(r, e):
     """Who waits for a monitor stands at the line that asks for it."""
     stacks = [r.model.stack(x[4]) for x in r.model.of_kind("block_begin") if x[3] == 2]
     lines = {stack[0][2] for stack in stacks if stack[0][0].startswith("programs.")}
-    yield "lines that wait for the monitor", lines, {e["synchronized"]}
+    # The first task waits, too, where it begins later than another one.
+    yield "lines that wait for the monitor", lines - {e["synchronized_first"]}, {e["synchronized"]}
 
 
 # ---- names and contexts

@@ -129,10 +129,18 @@ def usable(comparisons):
 def summary(comparisons):
     lines = []
     for method in METHODS:
-        errors = [abs(error(c, method)) for c in comparisons]
-        bases = [abs(c["baseline"][method]) for c in comparisons]
+        known = [c for c in comparisons if c["predicted"][method] is not None]
+        if not known:
+            continue
+        errors = [abs(error(c, method)) for c in known]
+        bases = [abs(c["baseline"][method]) for c in known]
         lines.append((method, statistics.median(errors), max(errors), statistics.median(bases), max(bases)))
     return lines
+
+
+def percent(share):
+    """A method that knows no such change, as re-timing none of a program with tasks, has no figure."""
+    return "-" if share is None else f"{100 * share:.1f}%"
 
 
 def show(comparisons):
@@ -140,7 +148,7 @@ def show(comparisons):
     for c in comparisons:
         p = c["predicted"]
         print(f"{c['name']:16} {100 * c['work']['difference']:+6.2f}% {c['before_ns'] / 1e6:6.0f}ms {c['after_ns'] / 1e6:6.0f}ms {100 * c['gain']:6.1f}% "
-              f"{100 * p['simulated']:8.1f}% {100 * p['simulated in recorded order']:8.1f}% {100 * p['re-timed']:8.1f}% "
+              f"{percent(p['simulated']):>9} {percent(p['simulated in recorded order']):>9} {percent(p['re-timed']):>9} "
               f"{100 * c['baseline']['simulated']:+8.1f}%  {c['why']}{'; UNUSABLE: ' + c['unusable'] if c['unusable'] else ''}")
     for method, median, worst, base_median, base_worst in summary(usable(comparisons) or comparisons):
         print(f"{method}: gain off by {100 * median:.1f} points median, {100 * worst:.1f} worst; unchanged run "
@@ -159,7 +167,7 @@ def markdown(comparisons, runs):
         p = c["predicted"]
         name = f"`{c['name']}`" + (" (crowded)" if c["crowd"] else "") + (f" (unusable: {c['unusable']})" if c["unusable"] else "")
         lines.append(f"| {name} | {c['why']} | {100 * c['work']['difference']:+.2f} % | {c['before_ns'] / 1e6:.0f} ms | {c['after_ns'] / 1e6:.0f} ms | {100 * c['gain']:.1f} % | "
-                     f"{100 * p['simulated']:.1f} % | {100 * p['simulated in recorded order']:.1f} % | {100 * p['re-timed']:.1f} % | "
+                     f"{percent(p['simulated'])} | {percent(p['simulated in recorded order'])} | {percent(p['re-timed'])} | "
                      f"{100 * c['baseline']['simulated']:+.1f} % |")
     lines += ["", "| method | gain off by, points: median | worst | unchanged run: median | worst |", "|---|--:|--:|--:|--:|"]
     lines += [f"| {m} | {100 * a:.1f} | {100 * b:.1f} | {100 * c:.1f} % | {100 * d:.1f} % |" for m, a, b, c, d in summary(usable(comparisons) or comparisons)]

@@ -10,7 +10,7 @@ import jdk.internal.vm.annotation.ForceInline;
 final class ContrafactDirectContexts {
   private static final Unsafe U = Unsafe.getUnsafe();
 
-  private static final long LAST_PLACE = (1L << 19) - 1;
+  private static final long LAST_PLACE = (1L << 21) - 1;
   private static final int PROBES_MAX = 64;
   private static final long NODE_BYTES = 48;
   private static final long PARENT = 8;

@@ -30,11 +30,25 @@ final class ContrafactEvents {
   static final int WAKE = 17;
   static final int METHOD_ENTER = 18;
   static final int METHOD_EXIT = 19;
+  static final int LOCK_ACQUIRE = 25;  // and, in each pair, what readers do behind it
+  static final int LOCK_REQUEST = 27;
+  static final int LOCK_ACQUIRED = 28;
+  static final int LOCK_RELEASE = 31;
+  static final int LOCK_BUSY = 32;
+  static final int SYNC_WAIT = 33;
+  static final int SYNC_WOKEN = 34;
+  static final int SYNC_SIGNAL = 35;
+  static final int SYNC_BROADCAST = 36;
   static final int TASK_HANDED = 41;
   static final int POOL_CLOSE = 42;
   static final int POOL_CLOSED = 43;
   static final int PERMIT_TAKE = 44;
   static final int PERMIT_GIVE = 45;
+  static final int BLOCKED_ON = 48;
+  static final int HOLDER_AT = 49;
+  static final int SECTION_TAINT = 50;
+  static final int FLOW_INTO = 51;
+  static final int FLOW_FROM = 52;
   static final int SWITCH_THREAD = 0x100;
 
   static final int NONE = -1;
@@ -46,7 +60,11 @@ final class ContrafactEvents {
   // Fields that the agent adds. Ids are stored plus one, so that 0 means "not known yet" (and a stored -1: none).
   static final long BUFFER = U.objectFieldOffset(Thread.class, "contrafactBuffer");  // address; -1 after the end
   static final long THREAD = U.objectFieldOffset(Thread.class, "contrafactThread");  // logical ThreadId + 1
-  static final long QUIET = U.objectFieldOffset(Thread.class, "contrafactQuiet");    // open waits and idles
+  static final long QUIET = U.objectFieldOffset(Thread.class, "contrafactQuiet");    // open waits, idles, blocks; and REQUESTING
+  static final long STOPPED = U.objectFieldOffset(Thread.class, "contrafactStopped");  // when the thread last blocked while QUIET
+  static final int REQUESTING = 1 << 16;  // the thread asks for a lock, and the event of that is yet to come
+  static final long STOPPED_AT = U.objectFieldOffset(Thread.class, "contrafactStoppedAt");  // of a virtual thread: its context then
+  static final long UNMOUNTED = U.objectFieldOffset(Thread.class, "contrafactUnmounted");  // when it left its carrier last
   static final long NEXT_ID = U.objectFieldOffset(Thread.class, "contrafactNextId");
   static final long LIMIT_ID = U.objectFieldOffset(Thread.class, "contrafactLimitId");
   static final long FLAGS = U.objectFieldOffset(Thread.class, "contrafactFlags");
@@ -55,6 +73,8 @@ final class ContrafactEvents {
 
   static final int FLAG_UNCAUGHT = 1;     // an exception ended the thread
   static final int FLAG_RESUBMITTING = 2;  // the next execute() is of a task that has its spawn already
+
+  static final int FLAG_TIMED_OUT = 1 << 16;  // the last Object.wait ended because its time was over
 
   private static final long IDS_AT_A_TIME = 256;
   private static final long NEXT_RANGE = U.allocateMemory(8);
@@ -77,6 +97,7 @@ final class ContrafactEvents {
     addPermits(Integer.MIN_VALUE);
     body(null, null, null);
     entryPoint(null);
+    pinned(NONE, 0);
     nextWaiting(null);
   }
 
@@ -91,6 +112,8 @@ final class ContrafactEvents {
   static native int addPermits(int available);    // id plus one of a semaphore's permits; -1: there are too many semaphores
   static native int body(Class<?> type, String method, String descriptor);
   static native int entryPoint(Object code);  // the method that an executor calls
+
+  static native void pinned(int context, long blockedNs);  // a virtual thread was blocked and kept its carrier
 
   static native int nextWaiting(Object monitor);  // the thread that has waited longest at it, -1 if none does; it counts no more
 
@@ -140,6 +163,16 @@ final class ContrafactEvents {
     return buffer;
   }
 
+  /** The time that an event of `logical` at `time` would have, after which its number is known; 0: it would be dropped. */
+  static long eventTime(Thread logical, long time) {
+    long buffer = bufferFor(logical);
+    if (buffer == 0) {
+      return 0;
+    }
+    int times = U.getInt(buffer + ContrafactBuffer.CURSOR_0);
+    return timeOf(buffer, U.getInt(buffer), U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8L * times, times, time);
+  }
+
   private static void switchThread(long buffer, Thread logical, int id) {
     if (id < 0) {
       id = addVirtualThread(logical);
@@ -175,10 +208,24 @@ final class ContrafactEvents {
     U.putInt(buffer + ContrafactBuffer.CURSOR_1, words + operands);
     U.putShort(U.getLong(buffer + ContrafactBuffer.IDS) + 2L * n, (short) kind);
     long time = U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8L * times;
-    // Between the given time and now the thread may have written another event.
-    U.putLong(time, at == NOW || times == 0 ? System.nanoTime() : Math.max(at, U.getLong(time - 8)));
+    U.putLong(time, timeOf(buffer, n, time, times, at));
     U.putInt(buffer + ContrafactBuffer.CURSOR_0, times + 1);
     U.putIntRelease(null, buffer, n + 1);
+  }
+
+  /**
+   * Between the given time and now the thread may have written another event. Not so where a thread is the buffer's since
+   * just now, as virtual threads are that waited: what is before is another thread's.
+   */
+  private static long timeOf(long buffer, int n, long time, int times, long at) {
+    if (at == NOW || times == 0) {
+      return System.nanoTime();
+    }
+    long ids = U.getLong(buffer + ContrafactBuffer.IDS);
+    if (n > 0 && U.getShort(ids + 2L * (n - 1)) == (short) SWITCH_THREAD) {
+      return at == ALSO ? System.nanoTime() : at;
+    }
+    return Math.max(at, U.getLong(time - 8));
   }
 
   static void emit(Thread logical, int kind) {
@@ -201,9 +248,13 @@ final class ContrafactEvents {
     write(logical, kind, NOW, 4, a, b, c, d);
   }
 
-  /** As it was at this time, or at that of this thread's event before it if that is later. */
+  /** As it was at this time, or at that of the buffer's event before it if that is later. */
   static void emitAt(Thread logical, int kind, long time, int a, int b, int c, int d) {
     write(logical, kind, time, 4, a, b, c, d);
+  }
+
+  static void emitAt(Thread logical, int kind, long time, int a, int b) {
+    write(logical, kind, time, 2, a, b, 0, 0);
   }
 
   static void emitAlso(Thread logical, int kind, int a) {

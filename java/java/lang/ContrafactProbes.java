@@ -53,6 +53,9 @@ public final class ContrafactProbes {
     ContrafactContexts.prepare();
     ContrafactTasks.prepare();
     ContrafactExecutors.prepare();
+    ContrafactLocks.prepare();
+    ContrafactSetLog.prepare();
+    ContrafactTaints.prepare();
   }
 
   // ---- brackets
@@ -184,16 +187,40 @@ public final class ContrafactProbes {
     }
     Thread thread = Thread.currentThread();
     int quiet = U.getInt(thread, QUIET);
-    if (quiet > 0 || thread.getClass() == CARRIER) {
+    if (quiet > 0) {
+      U.putLong(thread, STOPPED, System.nanoTime());
+      return 0;
+    }
+    if (thread.getClass() == CARRIER) {
       return 0;
     }
     U.putInt(thread, QUIET, 1);
-    emit(thread, BLOCK_BEGIN, reason, context());
+    int context = context();
+    ContrafactSetLog.part(thread);
+    emit(thread, BLOCK_BEGIN, reason, context);
+    if (carrier() != thread) {
+      U.putLong(thread, STOPPED, System.nanoTime());
+      U.putInt(thread, STOPPED_AT, context);
+    }
     return 1 | (long) reason << 1;
   }
 
+  /** A thread may have said before what it waits for (LockSupport.setCurrentBlocker). */
   public static long parkBegin() {
-    return blockBegin(PARK);
+    long token = blockBegin(PARK);
+    if (token != 0) {
+      ContrafactLocks.blockedOn(Thread.currentThread());
+    }
+    return token;
+  }
+
+  /** `blocker` is the object that the thread waits for. */
+  public static long parkBegin(Object blocker) {
+    long token = blockBegin(PARK);
+    if (token != 0 && blocker != null) {
+      ContrafactLocks.blockedOn(Thread.currentThread(), blocker);
+    }
+    return token;
   }
 
   public static long sleepBegin() {
@@ -204,15 +231,26 @@ public final class ContrafactProbes {
     if (token != 0) {
       Thread thread = Thread.currentThread();
       emit(thread, BLOCK_END, (int) (token >> 1));
+      if (carrier() != thread) {
+        ContrafactThreads.stayed(thread, U.getInt(thread, STOPPED_AT));
+      }
       U.putInt(thread, QUIET, U.getInt(thread, QUIET) - 1);
     }
+  }
+
+  /**
+   * Whether an event of the thread, now, would take the time of its request for a lock from it, which is emitted once it has the lock.
+   * Such are those of a reader that wakes the next one, and that counts its holds for the first time.
+   */
+  private static boolean isRequesting(Thread thread) {
+    return U.getInt(thread, QUIET) >= REQUESTING;
   }
 
   public static void unparking(Thread target) {
     if (live && target != null) {
       int id = threadId(target);
       Thread thread = Thread.currentThread();
-      if (id >= 0 && thread.getClass() != CARRIER) {
+      if (id >= 0 && thread.getClass() != CARRIER && !isRequesting(thread)) {
         emit(thread, WAKE, id);
       }
     }
@@ -508,14 +546,22 @@ public final class ContrafactProbes {
   // ---- function events
 
   public static void enter(int method) {
-    if (live) {
-      emit(Thread.currentThread(), METHOD_ENTER, method);
+    if (!live) {
+      return;
+    }
+    Thread thread = Thread.currentThread();
+    if (!isRequesting(thread)) {
+      emit(thread, METHOD_ENTER, method);
     }
   }
 
   public static void exit(int method, int outcome) {
-    if (live) {
-      emit(Thread.currentThread(), METHOD_EXIT, method, outcome);
+    if (!live) {
+      return;
+    }
+    Thread thread = Thread.currentThread();
+    if (!isRequesting(thread)) {
+      emit(thread, METHOD_EXIT, method, outcome);
     }
   }
 }

@@ -12,6 +12,9 @@ import java.util.concurrent.ThreadPoolExecutor;
  * run in the earliest part of the start-up.
  */
 public final class ContrafactThreads {
+  // A shorter block may be none: what the thread waited for was there at once.
+  private static final long STAYED_NS_MIN = 100_000;
+
   private ContrafactThreads() {}
 
   /** Threads of the JDK's own (cleaners, carriers) are nobody's task. */
@@ -60,6 +63,22 @@ public final class ContrafactThreads {
       }
       endTask(thread, token, outcome);
       emit(thread, THREAD_END);
+    }
+  }
+
+  /** A virtual thread has left its carrier: called there. */
+  public static void unmounted(Thread thread) {
+    if (live) {
+      U.putLong(thread, UNMOUNTED, System.nanoTime());
+    }
+  }
+
+  /** The current thread, a virtual one, goes on after a block: it kept its carrier if it has not left it meanwhile. */
+  static void stayed(Thread thread, int context) {
+    long stopped = U.getLong(thread, STOPPED);
+    long blocked = System.nanoTime() - stopped;
+    if (U.getLong(thread, UNMOUNTED) < stopped && blocked >= STAYED_NS_MIN) {
+      pinned(context, blocked);
     }
   }
 

@@ -40,6 +40,10 @@ class DropLock final : public SectionChange {
     if (search.is_lone(site) && std::ranges::any_of(sections, [&](uint32_t s) { return search.is_guarded(s); })) {
       return search.refuse(this, lock, "only one thread ran what writes under it");
     }
+    if (sections.size() < of_site.size() && search.lock_of(of_site[0]).seen_of_one) {
+      return search.refuse(this, lock,
+                           "only one thread's sections were observed: record longer, or with --sets=always");
+    }
     if (sections.size() < of_site.size() && search.is_reader(site)) {
       return search.refuse(this, lock,
                            "which sections read what others write depends on the data: a reader-writer lock is safe");

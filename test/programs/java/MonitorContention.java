@@ -35,6 +35,7 @@ public final class MonitorContention {
       future.get();
     }
     Facts.finish(pool);
-    Facts.print("tasks", 13, "ends", 13, "waits", 13, "workers", 4, "count", count[0], "synchronized", 26);
+    Facts.print("tasks", 13, "ends", 13, "waits", 13, "workers", 4, "count", count[0], "synchronized", 26,
+        "synchronized_first", 17);
   }
 }
