@@ -18,6 +18,7 @@
 #include "advise/section_advice.h"
 #include "analysis/flow_graph.h"
 #include "analysis/flow_match.h"
+#include "analysis/granularity.h"
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
 #include "analysis/metric_set.h"
@@ -49,6 +50,7 @@ namespace {
 // Computes what each command does from a trace, in the order of `contrafact help`; texts go nowhere.
 void run_tasks(const model::Trace& trace) {
   analysis::task_classes(trace);
+  analysis::granularity(trace, {.bins = 50, .drawn = 8});
   analysis::task_classes(trace, analysis::ClassKey::context);
 }
 void run_metrics(const model::Trace& trace) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/granularity.h"
 #include "analysis/headroom.h"
 #include "analysis/lock_profile.h"
 #include "analysis/metric_set.h"
@@ -35,6 +36,21 @@ void check_classes(const model::Trace& trace) {
   ASSERT_EQ(tasks, trace.tasks.size());
 }
 
+void check_granularity(const model::Trace& trace) {
+  for (const bool aggregate : {true, false}) {
+    const Granularity result = granularity(trace, {.aggregate = aggregate, .bins = 7, .drawn = 2});
+    uint64_t tasks = result.executions.aggregated + result.worker_runs;
+    for (const ClassGranularity& c : result.classes) {
+      tasks += c.count;
+      ASSERT_GT(c.count, 0u);
+      ASSERT_GE(c.core.min_ns, 0);
+      ASSERT_LE(c.activity.active_ns, result.run.run_ns);
+      ASSERT_GE(c.activity.idle.all(), 0);
+    }
+    ASSERT_LE(tasks, trace.tasks.size());
+  }
+}
+
 void check_locks(const model::Trace& trace) {
   const LockProfile profile = lock_profile(trace);
   ASSERT_GE(profile.run_ns, 0);
@@ -61,6 +77,7 @@ void check_starvations(const model::Trace& trace) {
 void check(const model::Trace& trace) {
   ASSERT_NO_FATAL_FAILURE(check_usage(trace));
   ASSERT_NO_FATAL_FAILURE(check_classes(trace));
+  ASSERT_NO_FATAL_FAILURE(check_granularity(trace));
   ASSERT_NO_FATAL_FAILURE(check_locks(trace));
   ASSERT_NO_FATAL_FAILURE(check_starvations(trace));
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "analysis/spawn_places.h"
 #include "model/library_calls.h"
 #include "model/task_walk.h"
 
@@ -92,31 +93,6 @@ model::PoolId pool_served(const Trace& trace, const TaskRow& worker) {
 uint64_t key_of_worker(const TaskRow& worker, model::PoolId pool) {
   return uint64_t{worker.body.value} << 32 | pool.value;
 }
-
-// Where the program hands a task out. A stage of a CompletableFuture is handed out by the thread that completed the one
-// before: then where the program made it.
-class SpawnPlaces {
- public:
-  explicit SpawnPlaces(const Trace& trace) : trace_(trace), is_known_(trace.contexts.size()) {}
-
-  model::ContextId of(const TaskRow& task) {
-    if (task.create_context == task.spawn_context || is_of_program(task.spawn_context)) return task.spawn_context;
-    return is_of_program(task.create_context) ? task.create_context : task.spawn_context;
-  }
-
- private:
-  enum class Known : uint8_t { no, of_program, of_others };
-
-  bool is_of_program(model::ContextId context) {
-    if (!context.valid()) return false;
-    Known& known = is_known_[context.index()];
-    if (known == Known::no) known = trace_.has_program_frame(context) ? Known::of_program : Known::of_others;
-    return known == Known::of_program;
-  }
-
-  const Trace& trace_;
-  std::vector<Known> is_known_;  // by context
-};
 
 uint64_t key_of(const TaskRow& task, model::ContextId place, ClassKey key) {
   const uint64_t body = key == ClassKey::context ? 0 : task.body.value;

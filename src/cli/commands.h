@@ -16,6 +16,7 @@ extern const Command kEstimateCommand;
 extern const Command kCompareCommand;
 extern const Command kMetricsCommand;
 extern const Command kTasksCommand;
+extern const Command kGranularityCommand;
 extern const Command kLocksCommand;
 extern const Command kUlcCommand;
 extern const Command kFlowCommand;

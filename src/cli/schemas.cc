@@ -3,6 +3,7 @@
 #include "blueprint/views.h"
 #include "cli/advice_tables.h"
 #include "cli/flow_tables.h"
+#include "cli/granularity_tables.h"
 #include "cli/locks.h"
 #include "cli/metric_tables.h"
 #include "cli/replay_conflicts.h"
@@ -22,6 +23,10 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kMetricsSchema,
                                                       &kHeadroomSchema,
                                                       &kTaskClassesSchema,
+                                                      &kGranularitySchema,
+                                                      &kGranularityActivitySchema,
+                                                      &kGranularityIdleSchema,
+                                                      &kGranularityOutliersSchema,
                                                       &kUsageSeriesSchema,
                                                       &kInfoRunSchema,
                                                       &kInfoEventsSchema,

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "report/granularity_picture.h"
+#include "report/page_parts.h"
 #include "report/profile.h"
 #include "table/markup.h"
 #include "table/render.h"
@@ -13,7 +15,7 @@
 namespace contrafact::report {
 
 // Of src/report/CMakeLists.txt: the files of web/ and Debian's dygraphs.
-extern const std::string_view profile_html, profile_css, profile_js, dygraph_css, dygraph_js;
+extern const std::string_view profile_html, profile_css, profile_js, dygraph_css, dygraph_js, granularity_html;
 
 namespace {
 
@@ -64,6 +66,8 @@ std::string page_data(const std::vector<RunProfile>& runs) {
   return safe;
 }
 
+}  // namespace
+
 std::string table_html(const PageTable& one) {
   const table::Schema& schema = one.table->schema();
   std::string out = fmt::format("<section>\n<h2>{}</h2>\n<p class=\"explain\">{}</p>\n",
@@ -95,7 +99,6 @@ std::string table_html(const PageTable& one) {
   return out + "</section>\n";
 }
 
-// Replaces {{name}} by its value, once through: values are not searched.
 std::string fill(std::string_view form, const std::map<std::string, std::string>& values) {
   std::string out;
   for (;;) {
@@ -111,8 +114,6 @@ std::string fill(std::string_view form, const std::map<std::string, std::string>
   }
 }
 
-}  // namespace
-
 std::string profile_page(const ProfilePage& page) {
   CHECK(!page.runs.empty() && page.runs.size() <= kRunsMax);
   std::string tables;
@@ -125,6 +126,19 @@ std::string profile_page(const ProfilePage& page) {
                              {"script", std::string(profile_js)},
                              {"dygraph_css", std::string(dygraph_css)},
                              {"dygraph_js", std::string(dygraph_js)}});
+}
+
+std::string granularity_page(const GranularityPage& page) {
+  std::string tables, notes;
+  for (const PageTable& one : page.tables) tables += table_html(one);
+  for (const std::string& note : page.notes)
+    notes += fmt::format("<p class=\"note\">{}</p>\n", table::escape_markup(note));
+  return fill(granularity_html, {{"title", table::escape_markup(page.picture.title)},
+                                 {"subtitle", table::escape_markup(page.subtitle)},
+                                 {"picture", granularity_svg(page.picture)},
+                                 {"notes", notes},
+                                 {"tables", tables},
+                                 {"css", std::string(profile_css)}});
 }
 
 }  // namespace contrafact::report

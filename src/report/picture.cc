@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "report/axis.h"
 #include "report/profile.h"
 #include "table/markup.h"
 #include "table/value_text.h"
@@ -18,15 +19,6 @@ constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - k
 constexpr size_t kPictureBins = 420;
 constexpr const char* kColours[kRunsMax] = {"#3f6fb5", "#d9711c", "#1f8a5b"};
 constexpr const char* kDarkColours[kRunsMax] = {"#7fa9e6", "#f0a05a", "#5cc795"};
-
-// 1, 2 or 5 times a power of ten, so that at most `most` ticks are drawn.
-double tick_step(double range, int most) {
-  double raw = range / most, power = std::pow(10, std::floor(std::log10(raw)));
-  for (double factor : {1.0, 2.0, 5.0}) {
-    if (raw <= factor * power) return factor * power;
-  }
-  return 10 * power;
-}
 
 std::string style() {
   std::string light, dark;

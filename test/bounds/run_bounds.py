@@ -31,6 +31,8 @@ COMMANDS = {
     "info": "info {trace} --all",
     "info --json": "info {trace} --json",
     "tasks": "tasks {trace}",
+    "granularity": "granularity {trace}",
+    "granularity -o": "granularity {trace} -o {out}/x.html",
     "locks": "locks {trace} --all",
     "locks --json": "locks {trace} --json",
     "ulc": "ulc {trace} --all --pairs",
@@ -63,12 +65,12 @@ COMMANDS = {
 HONEST = {"locks": [200_000], "lives": [200_000], "tasks": [300_000], "forks": [20_000, 60_000, 100_000]}
 # Commands whose need is far above what the tool takes to start, with the honest trace that makes it so.
 SHORT = {"locks": ["locks", "locks --json", "replay --no-threads"],
-         "tasks": ["tasks", "advise", "metrics", "compare", "export text"]}
+         "tasks": ["tasks", "granularity", "advise", "metrics", "compare", "export text"]}
 # Limits of the address space, in which no further thread may begin: (trace, command, limits in MB).
 SHORT_OF_SPACE = ("forks-20000", "advise", range(24, 344, 8))
 SHORT_TEXT = "contrafact: not enough memory for this: a recording of a shorter time needs less\n"
 # Commands whose time grew faster than the trace, by honest trace and the size of the smaller one.
-GROWTH = {"locks": (100_000, ["locks", "replay --no-threads"]), "lives": (100_000, ["locks"]), "tasks": (100_000, ["tasks", "advise", "metrics"])}
+GROWTH = {"locks": (100_000, ["locks", "replay --no-threads"]), "lives": (100_000, ["locks"]), "tasks": (100_000, ["tasks", "granularity", "advise", "metrics"])}
 # At most 2.6 times for each doubling: a sort grows by 2.1, where the longer trace does not fit in a cache by some more; what is
 # quadratic grows by 4 (by 16 here).
 GROWTH_MAX = 2.6 ** 2
@@ -80,7 +82,7 @@ GROWTH_BY_NOISE_MAX = 10  # no noise makes more of it; a command that takes the 
 # forks advise takes some 50, 55 beside a load of 20; it took more than 1500, then 140 to 190, then 93. Of these tasks 9 to 14.
 # Of these locks `locks` takes 13. What they need in memory is held against the same bounds as above. With --budget advise needs more
 # than that for forks: docs/format.md says how much.
-LOADING = {"forks": (786_432, {"advise {trace}": 80}), "tasks": (3_000_000, {"advise {trace}": 25}),
+LOADING = {"forks": (786_432, {"advise {trace}": 80}), "tasks": (3_000_000, {"advise {trace}": 25, "granularity {trace}": 10}),
            "locks": (1_000_000, {"locks {trace} --all": 35})}
 NOT_MEASURED = 77  # what CTest counts as skipped
 
