@@ -56,13 +56,14 @@ class Machine {
       totals_.time_ns += passed_ns;
       const double used = std::min<double>(used_, cores_);
       totals_.used_ns += used * static_cast<double>(passed_ns);
-      totals_.idle_ns += (cores_ - used) * static_cast<double>(passed_ns);
+      totals_.idle_ns += std::max(0, static_cast<int>(cores_) - used_ - ready_) * static_cast<double>(passed_ns);
     }
     if (!bins_.empty()) add_to_bins(now_ns_, time_ns);
     now_ns_ = time_ns;
   }
 
   void use(int more) { used_ += more; }
+  void ready(int more) { ready_ += more; }
   void pause(bool begins) {
     paused_ += begins ? 1 : -1;
     totals_.pauses += begins;
@@ -110,7 +111,7 @@ class Machine {
 
   int64_t begin_ns_, span_ns_, now_ns_;
   uint32_t cores_;
-  int used_ = 0, paused_ = 0;
+  int used_ = 0, ready_ = 0, paused_ = 0;
   Totals totals_;
   std::vector<ActivityBin> bins_;
 };
@@ -260,7 +261,7 @@ struct Cursor {
   uint32_t next;  // event
   const std::vector<model::CpuGap>& gaps;
   size_t gap = 0;
-  bool off_core = false, off_blocked = false, on_core = false;
+  bool off_core = false, off_blocked = false, on_core = false, ready = false;
   uint32_t of_class = kNoClass;
   Doing doing = Doing::nothing;
   uint64_t waits = 0;  // how often it has waited
@@ -327,6 +328,7 @@ class Sweep {
       if (cursor.next == cursor.range.end) {
         put(cursor, kNoClass, Doing::nothing);
         set_on_core(cursor, false);
+        set_ready(cursor, false);
         cursors_[thread].reset();
         return;
       }
@@ -414,8 +416,10 @@ class Sweep {
           touched_ = of_class;
         }
         break;
+      case EventKind::task_complete:
       case EventKind::task_end:
-        if (const uint32_t of_class = class_of(walk.a()); of_class != kNoClass && states_[of_class].open > 0) {
+        if (const uint32_t of_class = class_of(walk.a());
+            of_class != kNoClass && states_[of_class].open > 0 && is_over_with(walk)) {
           settle(of_class);
           --states_[of_class].open;
           touched_ = of_class;
@@ -447,6 +451,7 @@ class Sweep {
     // The cores that virtual threads run on are those of their carriers.
     const bool runs = by_events ? !waits && !blocks && !idles : !cursor.off_core;
     set_on_core(cursor, runs && !(is_virtual && by_kernel_));
+    set_ready(cursor, !by_events && cursor.off_core && !cursor.off_blocked);
     if (touched_ != kNoClass) after(std::exchange(touched_, kNoClass));
   }
 
@@ -454,6 +459,12 @@ class Sweep {
     if (cursor.on_core == on_core) return;
     machine_.use(on_core ? 1 : -1);
     cursor.on_core = on_core;
+  }
+
+  void set_ready(Cursor& cursor, bool ready) {
+    if (cursor.ready == ready) return;
+    machine_.ready(ready ? 1 : -1);
+    cursor.ready = ready;
   }
 
   void put(Cursor& cursor, uint32_t of_class, Doing doing) {
@@ -478,6 +489,13 @@ class Sweep {
   }
 
   uint32_t class_of(uint32_t task) const { return task == TaskId::kNone ? kNoClass : input_.of_task[task]; }
+  // Who waits for a task goes on when it is complete, and may hand out the next wave before the task's end.
+  bool is_over_with(const TaskWalk& walk) const {
+    const model::TaskRow& row = trace_.tasks[walk.a()];
+    const bool completes_itself =
+        row.complete.valid() && row.complete.value > row.start.value && row.complete.value < row.end.value;
+    return walk.event() == (completes_itself ? row.complete : row.end);
+  }
   // Its spawn puts it into a queue. A task that waits for its time is nobody's loss until then.
   bool is_queued(uint32_t task) const {
     const model::TaskRow& row = trace_.tasks[task];
@@ -538,7 +556,7 @@ class Sweep {
   std::vector<int64_t> vm_ends_;
   size_t pause_begins_ = 0, pause_ends_ = 0, vm_begins_ = 0, vm_ended_ = 0;
   std::vector<int8_t> for_lock_;  // by context; -1: not looked at
-  uint32_t touched_ = kNoClass;   // the class whose task began or ended with this event
+  uint32_t touched_ = kNoClass;   // the class whose task began, or is over, with this event
 };
 
 }  // namespace

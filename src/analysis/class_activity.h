@@ -8,7 +8,8 @@
 //    out would each be a wave.
 //  - A class is *active* in its waves. Times are without the pauses in which the virtual machine stopped all threads.
 //  - A task is *unfinished* while it is handed out, and has not ended, and does not wait for another task's result.
-//  - A core is *idle* while neither a thread of the program nor one of the virtual machine's own is on it.
+//  - A core is *idle* while fewer threads of the program, and of the virtual machine's own, are on a core or ready for one than
+//    there are cores. While a thread is ready and has no core, other programs have them.
 //  - The *tail* of a wave lasts from the moment when fewer unfinished tasks than cores are left to its end.
 //
 // Idle time of cores, while a class is active, is divided by what would have had to be otherwise (IdleCores). Each thread of

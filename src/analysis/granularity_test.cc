@@ -127,6 +127,33 @@ TEST(Granularity, FineTasksThatAreWaitedForOneByOneShouldBeCalled) {
   EXPECT_THAT(run.rule(0), HasSubstr("call it in place"));
 }
 
+// Whoever waits for a task goes on before the task's end.
+TEST(Granularity, AWaveEndsWhenItsLastTaskIsComplete) {
+  std::string text;
+  for (int i = 0; i < 2; ++i) {
+    const int at = 1000 * i;
+    text += fmt::format("{0} main task_spawn t{1} c1 p m2\n{0} main wait_begin t{1} c1\n{2} main wait_end t{1}\n", at,
+                        i, at + 990);
+    text += fmt::format("{0} w{1} task_start t{2}\n{3} w{1} task_complete t{2}\n{4} w{1} task_end t{2}\n", at, i + 1, i,
+                        at + 980, at + 1050);
+  }
+  const OnTwoCores run(text);
+  EXPECT_EQ(run.result.classes[0].activity.waves, 2u);
+  EXPECT_EQ(run.result.classes[0].activity.active_ns, 2 * 980);
+  EXPECT_EQ(run.result.classes[0].judgement.reason, Reason::few);
+}
+
+// A thread that is ready for a core, and has none, says that other programs have the cores.
+TEST(Granularity, CoresThatOtherProgramsHaveAreNotIdle) {
+  const OnTwoCores run("cpu main 0 10000 blocked\ncpu w1 2000 8000 preempted\n" + handed_at_once(1, 10000) +
+                       executed("w1", 1, 0, 10000));
+  const ClassGranularity& c = run.result.classes[0];
+  EXPECT_EQ(c.core.total_ns, 4000);
+  EXPECT_DOUBLE_EQ(c.activity.used_ns, 4000);
+  EXPECT_DOUBLE_EQ(c.activity.idle.few, 10000) << "the other core is idle all the time";
+  EXPECT_DOUBLE_EQ(c.activity.idle.all(), 10000);
+}
+
 TEST(Granularity, BlockedThreadsDoNotWantMoreTasks) {
   std::string text = handed_at_once(2, 1000);
   for (int i = 1; i <= 2; ++i)

@@ -114,6 +114,19 @@ std::string straggler_text(const ClassGranularity& c) {
       ns_text(static_cast<double>(c.core.p50_ns)), ns_text(static_cast<double>(c.core.max_ns)));
 }
 
+std::string busy_text(const ClassGranularity& c, uint32_t cores) {
+  const double capacity = capacity_ns(c, cores), used = c.judgement.share;
+  const double others = 1 - used - c.activity.idle.all() / capacity;
+  return fmt::format(
+      "the cores are in use, {} of their time{}, and handing the tasks out takes {} of it: neither fewer nor "
+      "more tasks would change that",
+      share_text(used),
+      others >= c.judgement.limit
+          ? fmt::format(" by the program, and {} by others while it was ready", share_text(others))
+          : "",
+      share_text(c.judgement.cost_share));
+}
+
 }  // namespace
 
 Judgement judge(const ClassGranularity& c, const RunActivity& run, uint32_t cores, double tellable_share) {
@@ -204,10 +217,7 @@ std::string rule_text(const ClassGranularity& c, const RunActivity& run, uint32_
           "its tasks are active for {} of {}: no change of them could be told from what repeated runs differ by, {}",
           share, ns_text(static_cast<double>(run.run_ns)), limit);
     case Reason::busy:
-      return fmt::format(
-          "the cores are in use, {} of their time, and handing the tasks out takes {} of it: neither fewer nor more "
-          "tasks would change that",
-          share, share_text(c.judgement.cost_share));
+      return busy_text(c, cores);
     case Reason::blocked:
       return fmt::format("{} because its threads are blocked, not for want of tasks", idle_text(c.judgement.share));
     case Reason::waits:

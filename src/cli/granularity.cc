@@ -12,6 +12,7 @@
 #include "cli/json_document.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/recordings.h"
 #include "cli/trace_input.h"
 #include "model/facts.h"
 #include "report/granularity_picture.h"
@@ -95,7 +96,7 @@ std::string head_text(const Document& document) {
             : fmt::format("; {} of {} in all left out", table::counted_text(measured.run.pauses, "pause", "pauses"),
                           table::duration_text(static_cast<double>(measured.run.paused_ns))));
   }
-  return text;
+  return text + foreign_text(document.trace);
 }
 
 void cut_rows(table::Table& table, size_t top, std::string_view what) {

@@ -233,7 +233,7 @@ const table::Schema kGranularityIdleSchema{
     {{"rank", "#", Type::integer, Unit::none, "The class's position in the table of granularity."},
      {"body", "runs", Type::location, Unit::none, "The method that its tasks run."},
      {"all", "cores idle", Type::ratio, Unit::ratio,
-      "Share of the cores' time in which neither the program nor its virtual machine is on them; the sum of the "
+      "Share of the cores' time for which the program has no thread that is on a core or ready for one; the sum of the "
       "others."},
      {"few", "few", Type::ratio, Unit::ratio,
       "Share of the cores' time that is idle because waves have fewer tasks than cores."},
