@@ -13,7 +13,7 @@
 namespace contrafact::report {
 namespace {
 
-constexpr double kSheetWidth = 920, kPanelLeft = 70, kPanelRight = 20;
+constexpr double kSheetWidth = 920, kPanelLeft = 70, kPanelRight = 40;
 constexpr double kPanelWidth = kSheetWidth - kPanelLeft - kPanelRight, kPanelHeight = 190;
 constexpr double kPanelGap = 66, kLegendLine = 20, kBandHeight = 10;
 constexpr const char* kCurveColours[kCurvesMax] = {"#3f6fb5", "#d9711c", "#1f8a5b", "#b03060",
@@ -29,7 +29,8 @@ std::string sheet_style() {
   }
   return "<style>text{font:13px system-ui,'DejaVu "
          "Sans',sans-serif;fill:#1d2329}.soft{fill:#5b6570}.title{font-weight:600;"
-         "font-size:15px}.page{fill:#fff}.grid{stroke:#d9dee3}.curve{fill:none;stroke-width:1.8}" +
+         "font-size:15px}.page{fill:#fff}.grid{stroke:#d9dee3}.curve{fill:none;stroke-width:1.8}.blocked,.used{stroke:#"
+         "2a5d9f}.preempted{stroke:#c22525}" +
          light +
          "@media(prefers-color-scheme:dark){text{fill:#e4e8ec}.soft{fill:#9aa5b0}.page{fill:#14181c}.grid{stroke:#"
          "343c44}" +
@@ -105,7 +106,7 @@ std::string distribution(const std::vector<GranularityCurve>& curves, double top
 }
 
 // Values by part of the run, as steps.
-std::string steps(const Panel& panel, const std::vector<double>& values, double run_s, size_t colour) {
+std::string steps(const Panel& panel, const std::vector<double>& values, double run_s, std::string_view what) {
   std::string path;
   for (size_t i = 0; i < values.size(); ++i) {
     const double from_s = run_s * static_cast<double>(i) / static_cast<double>(values.size());
@@ -114,7 +115,7 @@ std::string steps(const Panel& panel, const std::vector<double>& values, double 
                    : fmt::format("V{:.1f}", panel.y(values[i]));
     path += fmt::format("H{:.1f}", panel.x(to_s));
   }
-  return fmt::format("<path class=\"curve c{}\" d=\"{}\"/>\n", colour, path);
+  return fmt::format("<path class=\"curve {}\" d=\"{}\"/>\n", what, path);
 }
 
 std::string time_axis(const Panel& panel, double run_s, double below) {
@@ -167,14 +168,15 @@ std::string over_time(const GranularityPicture& picture, const std::vector<Granu
     for (const double value : *values) most = std::max(most, value);
   }
   const Panel switches(top, 0, picture.run_s, most);
-  std::string out = switches.heading("Context switches in 100 ms: blocked (first colour), preempted (second)");
+  std::string out = switches.heading("Context switches in 100 ms: blocked (blue), preempted (red)");
   out += switches.y_axis([](double y) { return fmt::format("{:g}", y); }, tick_step(most, 5));
-  out += steps(switches, picture.blocked, picture.run_s, 0) + steps(switches, picture.preempted, picture.run_s, 1);
+  out += steps(switches, picture.blocked, picture.run_s, "blocked") +
+         steps(switches, picture.preempted, picture.run_s, "preempted");
   out += bands(switches, curves, picture.run_s) + time_axis(switches, picture.run_s, bands_height);
   const Panel use(top + kPanelHeight + kPanelGap + bands_height + 14, 0, picture.run_s, 1);
   out += use.heading("Use of the cores by the program and its virtual machine");
   out += use.y_axis([](double y) { return fmt::format("{:.0f} %", 100 * y); }, 0.25);
-  out += steps(use, picture.used, picture.run_s, 0);
+  out += steps(use, picture.used, picture.run_s, "used");
   return out + bands(use, curves, picture.run_s) + time_axis(use, picture.run_s, bands_height);
 }
 

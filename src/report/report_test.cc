@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "report/granularity_picture.h"
 #include "report/profile.h"
 
 namespace contrafact::report {
@@ -43,6 +44,40 @@ TEST(Picture, OneCurveForEachRun) {
   EXPECT_NE(svg.find("class=\"curve run1\" d=\"M"), std::string::npos);
   EXPECT_NE(svg.find("threads occupied"), std::string::npos);
   EXPECT_NE(svg.find("base (measured, 2 s)"), std::string::npos);
+}
+
+TEST(GranularityPicture, ACurveForEachClassAndOnesOverTime) {
+  GranularityPicture picture{.title = "Granularity <of> tasks",
+                             .curves = {{"1: a & b", {10, 100, 1000}, {0, 1, 1}}, {"2: c", {50}, {1, 0, 0}}},
+                             .run_s = 0.3,
+                             .preempted = {0, 5, 0},
+                             .blocked = {1, 2, 3},
+                             .used = {0, 1, 0.5}};
+  const std::string svg = granularity_svg(picture);
+  EXPECT_NE(svg.find("class=\"curve c0\" d=\"M"), std::string::npos);
+  EXPECT_NE(svg.find("class=\"curve c1\" d=\"M"), std::string::npos);
+  EXPECT_NE(svg.find("class=\"curve preempted\" d=\"M"), std::string::npos);
+  EXPECT_NE(svg.find("<rect class=\"b1\""), std::string::npos) << "the span in which the class is active";
+  EXPECT_NE(svg.find("Granularity &lt;of&gt; tasks"), std::string::npos);
+  EXPECT_NE(svg.find("1: a &amp; b"), std::string::npos);
+  picture.used.clear();
+  EXPECT_EQ(granularity_svg(picture).find("Context switches"), std::string::npos) << "of no known activity";
+}
+
+TEST(GranularityPicture, ThePageHoldsItAndReachesForNothing) {
+  const table::Schema schema{"t", "A table.", {{"name", "name", table::Type::text, table::Unit::none, "N."}}};
+  table::Table table(schema);
+  table.add_row({std::string("<script>")});
+  const std::string page = granularity_page({.picture = {.title = "T", .curves = {{"1: a", {1, 2}, {}}}},
+                                             .subtitle = "java & more",
+                                             .notes = {"a < b"},
+                                             .tables = {{"Granularity", &table}}});
+  EXPECT_NE(page.find("<svg"), std::string::npos);
+  EXPECT_NE(page.find("java &amp; more"), std::string::npos);
+  EXPECT_NE(page.find("a &lt; b"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;"), std::string::npos);
+  EXPECT_EQ(page.find("src="), std::string::npos);
+  EXPECT_EQ(page.find("{{"), std::string::npos);
 }
 
 }  // namespace
