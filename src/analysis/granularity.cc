@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <unordered_map>
 
 #include "analysis/cpu_use.h"
@@ -40,14 +41,15 @@ class Grouping {
       ++out_.worker_runs;
       return;
     }
-    const ContextId place = places_.of(task);
-    const uint64_t body_key = key_ == ClassKey::context ? 0 : task.body.value;
+    const ContextId place = one_of(places_.of(task));
+    const model::MethodId body = one_of(task.body);
+    const uint64_t body_key = key_ == ClassKey::context ? 0 : body.value;
     const uint64_t place_key = key_ == ClassKey::body ? 0 : place.value;
     const auto [entry, is_new] =
         numbers_.try_emplace(body_key << 32 | place_key, static_cast<uint32_t>(out_.classes.size()));
     if (is_new) {
       ClassGranularity& fresh = out_.classes.emplace_back();
-      fresh.body = task.body;
+      fresh.body = body;
       fresh.context = place;
       fresh.pool = task.pool;
       fresh.kind = task.kind;
@@ -55,7 +57,7 @@ class Grouping {
       fresh.contexts.spawn = task.spawn_context;
     }
     ClassGranularity& known = out_.classes[entry->second];
-    if (known.body != task.body) known.body = {};
+    if (known.body != body) known.body = {};
     if (known.context != place) known.context = {};
     if (known.pool != task.pool) known.pool = {};
     if (state != ExecutionState::counted) {
@@ -80,6 +82,32 @@ class Grouping {
     contexts.made_where_spawned &= method_at(task.create_context) == method_at(task.spawn_context);
   }
 
+  // The first method of the same name and lines: in native programs, each address is one of its own.
+  model::MethodId one_of(model::MethodId method) {
+    if (!method.valid()) return method;
+    if (one_method_.empty()) one_method_.resize(trace_.methods.size());
+    model::MethodId& known = one_method_[method.index()];
+    if (known.valid()) return known;
+    const format::MethodRow& row = trace_.methods[method.index()];
+    const auto text = [&](format::StringId id) { return std::string(trace_.string(id)) + '\n'; };
+    const std::string name = text(row.class_name) + text(row.name) + text(row.file) + std::to_string(row.line);
+    known = row.name.valid() ? methods_by_name_.try_emplace(name, method).first->second : method;
+    return known;
+  }
+
+  // The first context of the same line: the way there does not matter, nor what is called there (a vector that grows).
+  ContextId one_of(ContextId context) {
+    if (!context.valid()) return context;
+    if (one_context_.empty()) one_context_.resize(trace_.contexts.size());
+    ContextId& known = one_context_[context.index()];
+    if (known.valid()) return known;
+    const ContextId frame = trace_.program_frame(context);
+    const format::ContextRow& row = trace_.contexts[frame.valid() ? frame.index() : context.index()];
+    const uint64_t line = uint64_t{one_of(row.method).value} << 32 | row.line;
+    known = row.method.valid() ? lines_.try_emplace(line, context).first->second : context;
+    return known;
+  }
+
   // The program's method that a context ends in.
   model::MethodId method_at(ContextId context) {
     if (!context.valid()) return {};
@@ -87,7 +115,7 @@ class Grouping {
     model::MethodId& known = methods_[context.index()];
     if (!known.valid()) {
       const ContextId frame = trace_.program_frame(context);
-      if (frame.valid()) known = trace_.contexts[frame.index()].method;
+      if (frame.valid()) known = one_of(trace_.contexts[frame.index()].method);
     }
     return known;
   }
@@ -110,7 +138,11 @@ class Grouping {
   SpawnPlaces places_;
   Granularity& out_;
   std::unordered_map<uint64_t, uint32_t> numbers_;
-  std::vector<model::MethodId> methods_;  // by context
+  std::unordered_map<std::string, model::MethodId> methods_by_name_;
+  std::unordered_map<uint64_t, ContextId> lines_;
+  std::vector<model::MethodId> one_method_;  // by method
+  std::vector<ContextId> one_context_;       // by context
+  std::vector<model::MethodId> methods_;     // by context
 };
 
 // Sums up the classes, each with all its tasks at a time.

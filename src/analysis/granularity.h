@@ -37,7 +37,7 @@ struct ClassContexts {
 
 struct ClassGranularity {
   model::MethodId body;                            // none if the class mixes several
-  model::ContextId context;                        // as in TaskClass
+  model::ContextId context;                        // as in TaskClass, but one for each line; none if it mixes several
   model::PoolId pool;                              // none if it mixes several or has none
   model::TaskKind kind = model::TaskKind::future;  // of the first task
   uint64_t count = 0;                              // executions

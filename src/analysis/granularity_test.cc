@@ -303,6 +303,23 @@ TEST(Granularity, ClassesContextsAndCounts) {
   EXPECT_FALSE(tasks.contexts.made_where_spawned) << "Job.run made them, Main.main handed them out";
 }
 
+// Two ways to one line are one place, whatever numbers its method has; two lines are two.
+TEST(Granularity, ALineThatSeveralCallsLeadToIsOnePlace) {
+  const OnTwoCores run(R"(
+method again shop.Job.run Job.java:1
+context d1 c1 m2:9
+context d2 c4 again:9
+0 main task_spawn t1 d1 p m3
+0 main task_spawn t2 d2 p m3
+0 main task_spawn t3 c3 p m3
+)" + executed("w1", 1, 0, 100) +
+                       executed("w1", 2, 100, 200) + executed("w1", 3, 200, 300));
+  ASSERT_EQ(run.result.classes.size(), 2u);
+  EXPECT_EQ(run.result.classes[0].count, 2u);
+  EXPECT_FALSE(run.result.classes[0].contexts.one_spawn);
+  EXPECT_TRUE(run.result.classes[0].contexts.made_where_spawned);
+}
+
 TEST(Granularity, OutliersAndTheDistribution) {
   std::string text = handed_at_once(5, 20000);
   for (int i = 1; i <= 4; ++i) text += executed("w1", i, 100 * i, 100 * i + 10 * i);

@@ -65,10 +65,9 @@ std::string contexts_text(const model::Trace& trace, const ClassGranularity& c) 
                : fmt::format("all made in one loop of {}, and {} in one of {}", create, handed, spawn);
   }
   if (at.one_create) return fmt::format("all made in one loop of {}, and {} by several calls", create, handed);
-  if (at.made_where_spawned)
-    return c.context.valid()
-               ? fmt::format("{} where made, in {}, which several calls lead to", handed, place_text(trace, c.context))
-               : fmt::format("{} where made, in several places; the first is {}", handed, spawn);
+  if (at.made_where_spawned && c.context.valid())
+    return fmt::format("all made and {} at one line, which several calls lead to: {}", handed, place_text(trace, c.context));
+  if (at.made_where_spawned) return fmt::format("{} where made, at several lines; the first is {}", handed, spawn);
   return fmt::format("made in several places, and {} in others; the first: made in {}, {} in {}", handed, create,
                      handed, spawn);
 }
