@@ -87,7 +87,7 @@ size_t readable(size_t width) {
 }  // namespace
 
 std::string help_text(const CommandTree& tree, size_t width) {
-  constexpr size_t kNameWidth = 10;
+  constexpr size_t kNameWidth = 11;
   width = readable(width);
   std::string text = table::wrap_prose(tree.description, width) + "\nUsage: contrafact COMMAND [OPTIONS]\n";
   text += entries("Options", tree.options, false, width);
