@@ -36,7 +36,8 @@ void check_classes(const model::Trace& trace) {
   ASSERT_EQ(tasks, trace.tasks.size());
 }
 
-void check_granularity(const model::Trace& trace) {
+void check_granularity(model::Trace trace) {
+  trace.facts.push_back({"cores", "2"});  // without it nothing is said of activity
   for (const bool aggregate : {true, false}) {
     const Granularity result = granularity(trace, {.aggregate = aggregate, .bins = 7, .drawn = 2});
     uint64_t tasks = result.executions.aggregated + result.worker_runs;

@@ -1,6 +1,7 @@
 #include "analysis/granularity.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <unordered_map>
