@@ -53,6 +53,8 @@ struct ClassActivity {
   uint64_t short_waves = 0;      // of fewer tasks than cores
   uint64_t straggler_waves = 0;  // whose tails were longer than a task of usual length explains
   int64_t tail_longest_ns = 0;
+  // The cores' time while the class is active, without what other programs took while a thread was ready.
+  double available_ns() const { return used_ns + idle.all(); }
 };
 
 struct RunActivity {

@@ -187,14 +187,25 @@ class Summing {
     const TaskRow& task = trace_.tasks[i];
     const int64_t start_ns = trace_.time_ns[task.start.index()];
     if (task.spawn.valid()) {
-      const int64_t due_ns = trace_.time_ns[task.spawn.index()] + int64_t{task.delay_us} * 1000;
+      const int64_t spawned_ns = trace_.time_ns[task.spawn.index()];
+      const int64_t due_ns = spawned_ns + int64_t{task.delay_us} * 1000;
       queueing_.push_back(std::max<int64_t>(0, start_ns - due_ns));
+      const int64_t spawn_ns = costs_.spawn_ns[i];
       // Thread.start returns when the system has started the thread: its cost stands where a pool's worker's does.
-      (task.kind == model::TaskKind::thread ? c.cost.start_ns : c.cost.spawn_ns) += costs_.spawn_ns[i];
-      c.cost.start_ns += costs_.start_ns[i];
+      (task.kind == model::TaskKind::thread ? c.cost.start_ns : c.cost.spawn_ns) +=
+          on_core_ns(task.spawn, spawned_ns, spawn_ns);
+      c.cost.start_ns += on_core_ns(task.spawn, spawned_ns + spawn_ns, costs_.start_ns[i]);
       c.cost.take_ns += take_ns(task);
     }
-    c.cost.answer_ns += costs_.answer_ns[i];
+    // It ends with the task.
+    if (const int64_t answer_ns = costs_.answer_ns[i]; answer_ns > 0)
+      c.cost.answer_ns += on_core_ns(task.end, trace_.time_ns[task.end.index()] - answer_ns, answer_ns);
+  }
+
+  // Of `duration_ns` from then on, what the event's thread was on a core.
+  int64_t on_core_ns(model::EventIndex event, int64_t from_ns, int64_t duration_ns) const {
+    if (!cpu_.known() || duration_ns <= 0) return duration_ns;
+    return std::max<int64_t>(0, cpu_.cpu_ns(trace_.thread_of(event), from_ns, from_ns + duration_ns));
   }
 
   // What the worker does between its previous task, or its wake-up, and this one.
@@ -206,7 +217,7 @@ class Summing {
     if (before != EventKind::task_end && before != EventKind::worker_busy) return 0;
     const int64_t from_ns = trace_.time_ns[start - 1], to_ns = trace_.time_ns[start];
     if (to_ns - from_ns > kTakeMaxNs) return 0;
-    return cpu_.known() ? cpu_.cpu_ns(thread, from_ns, to_ns) : to_ns - from_ns;
+    return on_core_ns(task.start, from_ns, to_ns - from_ns);
   }
 
   void note_outliers(uint32_t of_class, std::span<const uint32_t> tasks) {

@@ -112,6 +112,22 @@ TEST(Granularity, TasksThatCostMoreThanTheyDoAreFine) {
   EXPECT_THAT(run.rule(0), testing::Not(HasSubstr("call it in place")));
 }
 
+// Handing out takes longer if the thread loses its core meanwhile, but costs no more.
+TEST(Granularity, CostsAreTimesOnACore) {
+  const OnTwoCores run(R"(
+cpu main 1010 1070 preempted
+cpu w1 1985 1990 preempted
+1000 main task_spawn t1 c1 p m2
+1080 main task_handed
+1080 w1 task_start t1
+1980 w1 task_complete t1
+1980 w1 wake main
+1995 w1 task_end t1
+)");
+  EXPECT_EQ(run.result.classes[0].cost.spawn_ns, 80 - 60);
+  EXPECT_EQ(run.result.classes[0].cost.answer_ns, 15 - 5);
+}
+
 // The same, but the spawner waits for each: nothing to merge it with.
 TEST(Granularity, FineTasksThatAreWaitedForOneByOneShouldBeCalled) {
   std::string text;

@@ -39,9 +39,9 @@ bool worth_splitting(const ClassGranularity& c, uint32_t cores) {
 }
 
 // Why a class is right: what the cores' time goes into.
-std::pair<Reason, double> reason_of_right(const ClassGranularity& c, double capacity, double limit) {
+std::pair<Reason, double> reason_of_right(const ClassGranularity& c, double available, double limit) {
   const IdleCores& idle = c.activity.idle;
-  if (idle.all() < limit * capacity) return {Reason::busy, c.activity.used_ns / capacity};
+  if (idle.all() < limit * available) return {Reason::busy, c.activity.used_ns / available};
   const std::array<std::pair<Reason, double>, 5> parts{
       {{Reason::blocked, idle.blocked},
        {Reason::waits, idle.waits},
@@ -49,8 +49,8 @@ std::pair<Reason, double> reason_of_right(const ClassGranularity& c, double capa
        {Reason::handed_out, idle.handed_out},
        {Reason::short_tasks, idle.few + idle.ragged + idle.straggler}}};
   const auto [reason, ns] = *std::ranges::max_element(parts, {}, &std::pair<Reason, double>::second);
-  if (ns < limit * capacity) return {Reason::busy, c.activity.used_ns / capacity};
-  return {reason, ns / capacity};
+  if (ns < limit * available) return {Reason::busy, c.activity.used_ns / available};
+  return {reason, ns / available};
 }
 
 std::string share_text(double share) {
@@ -115,7 +115,7 @@ std::string straggler_text(const ClassGranularity& c) {
 }
 
 std::string busy_text(const ClassGranularity& c, uint32_t cores) {
-  const double capacity = capacity_ns(c, cores), used = c.judgement.share;
+  const double capacity = capacity_ns(c, cores), used = c.activity.used_ns / capacity;
   const double others = 1 - used - c.activity.idle.all() / capacity;
   return fmt::format(
       "the cores are in use, {} of their time{}, and handing the tasks out takes {} of it: neither fewer nor "
@@ -137,24 +137,24 @@ Judgement judge(const ClassGranularity& c, const RunActivity& run, uint32_t core
     result.reason = Reason::runs_others;
     return result;
   }
-  const double capacity = capacity_ns(c, cores);
+  const double available = c.activity.available_ns();
   result.verdict = Verdict::right;
   if (run.run_ns > 0) result.share = static_cast<double>(c.activity.active_ns) / static_cast<double>(run.run_ns);
-  if (capacity <= 0 || result.share < tellable_share) {
+  if (available <= 0 || result.share < tellable_share) {
     result.reason = Reason::seldom;
     return result;
   }
   const IdleCores& idle = c.activity.idle;
-  result.cost_share = static_cast<double>(c.cost.all_ns()) / capacity;
+  result.cost_share = static_cast<double>(c.cost.all_ns()) / available;
   const double for_want_of_tasks = idle.few + idle.ragged + idle.straggler;
   const bool is_main_reason = for_want_of_tasks >= std::max({idle.blocked, idle.waits, idle.queued, idle.handed_out});
   if (is_main_reason && worth_splitting(c, cores)) {
-    result.coarse_share = (idle.few + idle.ragged) / capacity;
-    result.unbalanced_share = idle.straggler / capacity;
+    result.coarse_share = (idle.few + idle.ragged) / available;
+    result.unbalanced_share = idle.straggler / available;
   }
   const double most = std::max({result.cost_share, result.coarse_share, result.unbalanced_share});
   if (most < tellable_share) {
-    std::tie(result.reason, result.share) = reason_of_right(c, capacity, tellable_share);
+    std::tie(result.reason, result.share) = reason_of_right(c, available, tellable_share);
     return result;
   }
   result.share = most;

@@ -1,6 +1,7 @@
 // The verdict on a class of tasks, and the rule that decided it.
 //
-// Thresholds are shares of the cores' time while the class is active, held against the share by which repeated runs differ:
+// Thresholds are shares of the cores' time while the class is active, without what other programs took while a thread of
+// this one was ready, held against the share by which repeated runs differ:
 //  - fine: handing the tasks out, waking and starting workers for them, and waking who waits for them takes more than that.
 //  - coarse: cores are idle for more than that while fewer of its tasks are unfinished than there are cores, because a wave has
 //    fewer tasks than cores, or because the last tasks of waves do not end together (class_activity.h says what counts).

@@ -66,7 +66,8 @@ std::string contexts_text(const model::Trace& trace, const ClassGranularity& c) 
   }
   if (at.one_create) return fmt::format("all made in one loop of {}, and {} by several calls", create, handed);
   if (at.made_where_spawned && c.context.valid())
-    return fmt::format("all made and {} at one line, which several calls lead to: {}", handed, place_text(trace, c.context));
+    return fmt::format("all made and {} at one line, which several calls lead to: {}", handed,
+                       place_text(trace, c.context));
   if (at.made_where_spawned) return fmt::format("{} where made, at several lines; the first is {}", handed, spawn);
   return fmt::format("made in several places, and {} in others; the first: made in {}, {} in {}", handed, create,
                      handed, spawn);
@@ -141,8 +142,7 @@ table::Table granularity_idle_table(const model::Trace& trace, const Granularity
   if (granularity.cores == 0) return table;
   int64_t rank = 0;
   for (const ClassGranularity& c : granularity.classes) {
-    const double capacity_ns = static_cast<double>(granularity.cores) * static_cast<double>(c.activity.active_ns);
-    const auto share = [&](double ns) { return Cell(part_of(ns, capacity_ns)); };
+    const auto share = [&](double ns) { return Cell(part_of(ns, c.activity.available_ns())); };
     const analysis::IdleCores& idle = c.activity.idle;
     table.add_row({++rank, location_of(trace, c.body), share(idle.all()), share(idle.few), share(idle.ragged),
                    share(idle.straggler), share(idle.queued), share(idle.blocked), share(idle.waits),
@@ -228,7 +228,9 @@ const table::Schema kGranularityActivitySchema{
 
 const table::Schema kGranularityIdleSchema{
     "granularity-idle",
-    "Why cores are idle while each class is active; shares of the cores' time then.",
+    "Why cores are idle while each class is active; shares of the cores' time then, without what other programs took "
+    "while a "
+    "thread was ready.",
     {{"rank", "#", Type::integer, Unit::none, "The class's position in the table of granularity."},
      {"body", "runs", Type::location, Unit::none, "The method that its tasks run."},
      {"all", "cores idle", Type::ratio, Unit::ratio,
