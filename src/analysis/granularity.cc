@@ -78,6 +78,7 @@ class Grouping {
     const TaskId outer = out_.executions.outer[i];
     known.nested += outer.valid() && trace_.tasks[outer.index()].kind != model::TaskKind::thread;
     ClassContexts& contexts = known.contexts;
+    contexts.create_known &= task.create.valid();
     contexts.one_create &= task.create_context == contexts.create;
     contexts.one_spawn &= task.spawn_context == contexts.spawn;
     contexts.made_where_spawned &= method_at(task.create_context) == method_at(task.spawn_context);

@@ -31,6 +31,7 @@ struct HandingOut {
 // Where a class's tasks were made and handed out. A context is where the program calls; equal ones mean one loop (section 10).
 struct ClassContexts {
   model::ContextId create, spawn;  // of the first task
+  bool create_known = true;  // the recording says of each where it was made; else `create` is where it was handed out
   bool one_create = true, one_spawn = true;
   bool made_where_spawned = true;  // each was made by the method that handed it out
 };

@@ -312,6 +312,8 @@ TEST(Granularity, ClassesContextsAndCounts) {
   const ClassGranularity &threads = run.result.classes[0], &tasks = run.result.classes[1];
   EXPECT_EQ(threads.kind, model::TaskKind::thread);
   EXPECT_EQ(threads.never, 1u);
+  EXPECT_FALSE(threads.contexts.create_known);
+  EXPECT_TRUE(tasks.contexts.create_known);
   EXPECT_TRUE(threads.contexts.one_create && threads.contexts.one_spawn && threads.contexts.made_where_spawned);
   EXPECT_EQ(tasks.exceptions, 1u);
   EXPECT_FALSE(tasks.contexts.one_create);

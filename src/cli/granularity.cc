@@ -157,11 +157,12 @@ table::Json class_json(const Document& document, const analysis::ClassGranularit
                    {"coarse", c.judgement.coarse_share},
                    {"unbalanced", c.judgement.unbalanced_share},
                    {"limit", c.judgement.limit}};
-  row["made"] = {{"create", frames_json(document.trace, at.create)},
+  const auto if_known = [&](bool value) { return at.create_known ? table::Json(value) : table::Json(); };
+  row["made"] = {{"create", at.create_known ? frames_json(document.trace, at.create) : table::Json()},
                  {"spawn", frames_json(document.trace, at.spawn)},
-                 {"one_create", at.one_create},
+                 {"one_create", if_known(at.one_create)},
                  {"one_spawn", at.one_spawn},
-                 {"made_where_spawned", at.made_where_spawned}};
+                 {"made_where_spawned", if_known(at.made_where_spawned)}};
   row["activity"] = activity;
   row["idle"] = idle;
   return row;

@@ -36,6 +36,16 @@ std::string why_no_activity(const Granularity& granularity) {
   return granularity.classes.empty() ? "no task was executed" : "the trace does not say how many cores the program had";
 }
 
+// `at`: of the first task; `one`: of all.
+std::string one_sided_text(const model::Trace& trace, const ClassGranularity& c, std::string_view what,
+                           model::ContextId at, bool one) {
+  if (c.count == 1) return fmt::format("{} in {}", what, place_text(trace, at));
+  if (one) return fmt::format("all {} in one loop: {}", what, place_text(trace, at));
+  if (c.context.valid())
+    return fmt::format("all {} at one line, which several calls lead to: {}", what, place_text(trace, c.context));
+  return fmt::format("{} at several lines; the first is {}", what, place_text(trace, at));
+}
+
 }  // namespace
 
 double in_100_ms(uint64_t count, int64_t time_ns) {
@@ -53,7 +63,9 @@ std::string class_label(const model::Trace& trace, const ClassGranularity& c) {
 std::string contexts_text(const model::Trace& trace, const ClassGranularity& c) {
   const analysis::ClassContexts& at = c.contexts;
   const bool is_thread = c.kind == model::TaskKind::thread;
-  const std::string_view handed = c.handed_out == 0 ? "executed" : is_thread ? "started" : "handed out";
+  const std::string_view handed = is_thread ? "started" : "handed out";
+  if (c.handed_out == 0) return one_sided_text(trace, c, "made", at.create, at.one_create);
+  if (!at.create_known) return one_sided_text(trace, c, handed, at.spawn, at.one_spawn);
   const std::string create = place_text(trace, at.create), spawn = place_text(trace, at.spawn);
   if (c.count == 1) {
     return at.made_where_spawned ? fmt::format("made and {} in {}", handed, spawn)
@@ -197,7 +209,8 @@ const table::Schema kGranularitySchema{
      {"cost_ratio", "cost/work", Type::ratio, Unit::ratio, "The same of all, as a share of their work.", 1},
      {"verdict", "verdict", Type::word, Unit::none, "fine, coarse, unbalanced, right, or not known."},
      {"why", "why", Type::text, Unit::none, "The rule that decided the verdict.", 0, true},
-     {"contexts", "made", Type::text, Unit::none, "Where the tasks are made and handed out.", 0, true}}};
+     {"contexts", "where", Type::text, Unit::none,
+      "Where the tasks are made, as far as the recording says it, and handed out.", 0, true}}};
 
 const table::Schema kGranularityActivitySchema{
     "granularity-activity",
