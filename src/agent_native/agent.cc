@@ -86,7 +86,8 @@ void clean_environment(const Shared& shared, char** kernels) {
   constexpr std::string_view kPadding(kPaddingEntry, sizeof kPaddingEntry - 2);
   size_t removed = remove_variable(kOptionsVariable) + remove_variable(kPadding);
   if (char** const preload = find_variable(kPreload)) {
-    const std::string rest = without_library(*preload + kPreload.size() + 1, shared.agent_file);
+    std::string rest = without_library(*preload + kPreload.size() + 1, shared.agent_file);
+    if (!shared.options.openmp.empty()) rest = without_library(rest, shared.options.openmp);
     if (rest.empty()) {
       removed += remove_variable(kPreload);
     } else {

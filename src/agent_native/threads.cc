@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "agent_native/openmp.h"
 #include "agent_native/real.h"
 #include "agent_native/stack.h"
 #include "agent_native/thread_tasks.h"
@@ -294,6 +295,7 @@ void leave_current(int64_t now_ns) {
 void thread_ended(void* round) {
   CONTRAFACT_CALLED;  // of a thread that ends while it holds a lock, by translated code
   const auto number = reinterpret_cast<uintptr_t>(round);
+  leave_openmp_runtime();
   const bool was_inside = t_local.inside;
   Inside inside;
   Client* client = t_local.client;

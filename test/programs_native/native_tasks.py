@@ -1,0 +1,103 @@
+"""What is recorded of tasks that native programs hand to runtimes and pools."""
+
+import os
+import pathlib
+import sys
+
+from native_recording import CONTRAFACT, PROGRAMS, Recording, check, run
+
+SOURCES = pathlib.Path(__file__).resolve().parent
+
+
+def not_measured(why):
+    print(f"not measured: {why}")
+    sys.exit(77)
+
+
+def need_llvm_openmp():
+    if not any(pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")):
+        not_measured("no OpenMP runtime of LLVM's is installed (libomp-19-dev)")
+
+
+def line_of(source, text):
+    """The number of the only line that has the text."""
+    found = [i for i, line in enumerate((SOURCES / source).read_text().splitlines(), 1) if text in line]
+    check(len(found) == 1, f"{source}: '{text}' in lines {found}")
+    return found[0]
+
+
+def classes_of(recording, source, pool=None):
+    """The line of `source` where they are made, and how many there are, of each class of tasks. Runs of a runtime's own
+    threads are none."""
+    rows = [row for row in recording.json("tasks")["classes"] if row["spawn"] is not None and "via" not in row["spawn"]]
+    return sorted((row["spawn"]["line"], row["count"]) for row in rows
+                  if row["spawn"]["file"] == source and (pool is None or pool in row["pool"]))
+
+
+def openmp():
+    """Each construct with a known number of tasks, under LLVM's runtime in place of GNU's: the same output, and exact counts."""
+    need_llvm_openmp()
+    source = "openmp_tasks.cc"
+    threads = 3
+
+    def recorded(case):
+        recording = Recording("openmp_tasks", case, threads)
+        check("OpenMP: LLVM's runtime" in recording.err, recording.err)
+        events = recording.events()
+        check(events["task_start"] == events["task_end"], (case, events))
+        check(events["wait_begin"] == events["wait_end"], (case, events))
+        info = recording.json("info")
+        check(info["trace"]["loss"]["notes"] == [], info["trace"]["loss"])
+        check("LLVM OMP" in info["facts"]["openmp.runtime"], info["facts"])
+        return [count for _, count in classes_of(recording, source, "OpenMP team of")]
+
+    # A region's tasks, one for each thread, and those of the other constructs.
+    counts = recorded("regions")
+    check(counts == [5 * threads], counts)
+    for case, of_tasks in {"nested": [50, 50, 50], "groups": [40, 40], "chunks": [100], "fixed": [],
+                           "barriers": [], "chain": [10], "at_once": [8], "loop_of_tasks": [20]}.items():
+        counts = recorded(case)
+        check(sorted(counts) == sorted([threads, *of_tasks]), (case, counts))
+    # Once in tens of thousands the runtime names a place of its own instead of the program's: all are there, but one of
+    # them counts as made where the region begins.
+    counts = recorded("recursion")
+    check(sum(counts) == threads + 232 + 232, counts)
+    counts = recorded("outside")
+    check(counts == [3], counts)
+
+
+def openmp_kept():
+    """Without LLVM's runtime, and where it must not stand in, `record` says that tasks are not seen, and so does who reads it."""
+    recording = Recording("openmp_tasks", "nested", 3, options=["--keep-openmp"])
+    check("libgomp, does not report its tasks: they are not seen" in recording.err, recording.err)
+    notes = recording.json("tasks")["trace"]["loss"]["notes"]
+    check(notes == ["the work of OpenMP (libgomp) is not among the tasks: the agent cannot see it"], notes)
+    check(classes_of(recording, "openmp_tasks.cc", "OpenMP") == [], recording.json("tasks"))
+
+
+def named_tasks():
+    """Tasks that a program's own pool names: exact counts, its workers, who waits, what was dropped."""
+    recording = Recording("named_pool")
+    source = "named_pool.cc"
+    submit = line_of(source, "CONTRAFACT_TASK_SUBMIT(name_, job->function)")
+    rows = [row for row in recording.json("tasks")["classes"] if "adders" in row["pool"]]
+    check([row["body"]["method"] for row in rows] and all("add_up" in row["body"]["method"] for row in rows), rows)
+    check(all(row["spawn"]["line"] == submit for row in rows), (submit, rows))
+    check(sum(row["count"] for row in rows) == 65, rows)
+    events = recording.events()
+    check(events["task_drop"] == 5, events)
+    check(events["task_start"] == 60 + 3 and events["task_end"] == 60 + 3, events)
+    check(events["wait_begin"] == 60 + 3, events)
+    by_hand = Recording("named_tasks_c")
+    rows = [row for row in by_hand.json("tasks")["classes"] if "by hand" in row["pool"]]
+    check(sorted(row["count"] for row in rows) == [4, 4], rows)
+    check(all(row["body"]["method"] == "nothing" for row in rows), rows)
+    check(by_hand.events()["wait_end"] == 8, by_hand.events())
+
+
+def async_threads():
+    """The threads of std::async are tasks, made where the program asks for them."""
+    recording = Recording("async")
+    counts = classes_of(recording, "async.cc")
+    check(counts == [(line_of("async.cc", "// one place"), 6), (line_of("async.cc", "// another"), 4)], counts)
+    check(recording.events()["wait_end"] >= 10, recording.events())
