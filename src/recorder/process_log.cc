@@ -150,6 +150,7 @@ void ProcessLog::write_blocked_threads() {
 
 void ProcessLog::pass(std::span<const CpuSwitch> switches) {
   drainer_.pass(false);
+  log_->look_at_cores(pid_);
   look_at_blocked_threads();
   libraries_.find(addresses_.take_new_code(), base::monotonic_ns());
   append_switches(switches);

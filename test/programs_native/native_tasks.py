@@ -101,3 +101,27 @@ def async_threads():
     counts = classes_of(recording, "async.cc")
     check(counts == [(line_of("async.cc", "// one place"), 6), (line_of("async.cc", "// another"), 4)], counts)
     check(recording.events()["wait_end"] >= 10, recording.events())
+
+
+def openmp_times():
+    """Simulated unchanged, programs whose work OpenMP shares out take as long as they did: explicit tasks, recursive ones, a loop's
+    chunks, fixed parts, and phases between barriers."""
+    need_llvm_openmp()
+    busy_most, runs, enough = 0.1, 9, 3
+    for case in ["tasks", "recursion", "loop", "fixed", "phases"]:
+        errors = []
+        for _ in range(runs):
+            recording = Recording("openmp_times", case, 2)
+            if recording.json("advise")["foreign_share"] > busy_most:
+                continue
+            document = recording.json("estimate", arguments=["--model", "redispatch"])
+            text = next(row["before"] for row in document["effect"] if row["figure"] == "duration, simulated")
+            number, unit = text.split()
+            errors.append(float(number) * {"us": 1e3, "ms": 1e6, "s": 1e9}[unit] / document["base_duration_ns"] - 1)
+            if len(errors) == enough:
+                break
+        if len(errors) < enough:
+            not_measured(f"other programs had more than a tenth of the cores in {runs - len(errors)} of {runs} runs")
+        error = sorted(errors)[enough // 2]
+        print(f"{case}: {100 * error:+.1f} %")
+        check(abs(error) < 0.05, (case, errors))

@@ -8,9 +8,9 @@
 
 namespace {
 
-long work(long steps) {
+[[gnu::noipa]] long work(long steps) {
   long sum = 1;
-  for (long i = 0; i < steps; ++i) sum = sum * 6364136223846793005 + i;
+  for (long i = 0; i < steps; ++i) sum = (sum ^ (sum >> 7)) * 6364136223846793005 + i;
   return sum & 1;
 }
 
@@ -22,7 +22,7 @@ long tasks(int threads) {
   for (int i = 0; i < 400; ++i) {
 #pragma omp task shared(sum)
     {
-      const long part = work(200'000 + 10'000 * (i % 40));
+      const long part = work(50'000 + 5'000 * (i % 40));
 #pragma omp atomic
       sum += part;
     }
@@ -31,7 +31,7 @@ long tasks(int threads) {
 }
 
 long tree(int depth) {
-  if (depth == 0) return work(150'000);
+  if (depth == 0) return work(100'000);
   long a = 0, b = 0;
 #pragma omp task shared(a)
   a = tree(depth - 1);
@@ -54,7 +54,7 @@ long loop(int threads) {
   long sum = 0;
   for (int round = 0; round < 20; ++round) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 4) reduction(+ : sum)
-    for (int i = 0; i < 200; ++i) sum += work(400 * i);
+    for (int i = 0; i < 200; ++i) sum += work(200 * i);
   }
   return sum;
 }
@@ -64,7 +64,7 @@ long fixed(int threads) {
   long sum = 0;
   for (int round = 0; round < 20; ++round) {
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
-    for (int i = 0; i < 200; ++i) sum += work(400 * i);
+    for (int i = 0; i < 200; ++i) sum += work(200 * i);
   }
   return sum;
 }
@@ -74,7 +74,7 @@ long phases(int threads) {
   long sum = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : sum)
   for (int i = 0; i < 60; ++i) {
-    sum += work(i % threads == omp_get_thread_num() ? 2'000'000 : 500'000);
+    sum += work(i % threads == omp_get_thread_num() ? 1'500'000 : 400'000);
 #pragma omp barrier
   }
   return sum;
