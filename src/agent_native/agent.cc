@@ -65,6 +65,15 @@ char** find_variable(std::string_view name) {
   return nullptr;
 }
 
+}  // namespace
+
+bool has_variable(std::string_view name) {
+  char** const entry = find_variable(name);
+  return entry && (*entry)[name.size() + 1] != 0;
+}
+
+namespace {
+
 // How many there were.
 size_t remove_variable(std::string_view name) {
   size_t count = 0;

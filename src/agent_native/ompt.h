@@ -46,13 +46,14 @@ enum Scope : int { kBegin = 1, kEnd = 2, kBeginEnd = 3 };
 inline constexpr int kThreadWorker = 2;
 
 // Flags of a task.
-inline constexpr int kTaskInitial = 0x1, kTaskImplicit = 0x2, kTaskExplicit = 0x4;
+inline constexpr int kTaskInitial = 0x1, kTaskImplicit = 0x2, kTaskExplicit = 0x4, kTaskUntied = 0x10000000;
 
 enum TaskStatus : int {
   kComplete = 1,
   kCancel = 3,
   kDetach = 4,
   kLateFulfill = 6,
+  kSwitch = 7,
 };
 
 enum SyncRegion : int {

@@ -12,11 +12,14 @@
 //
 // While a thread is in the runtime, to wait, it is inside (recording.h): the runtime's own locks are not the program's.
 //
-// Thread safety: a callback concerns the current thread, but for what teams share, which is atomic. Bounds: 64 bytes for
+// An untied task that leaves its thread before its end goes on as another task.
+//
+// Thread safety: a callback concerns the current thread, but for what teams share, which is atomic. Bounds: 128 bytes for
 // each task of the runtime's that is not over, and a region's some 100 while it lasts.
 #include <dlfcn.h>
 
 #include <new>
+#include <utility>
 
 #include "agent_native/ompt.h"
 #include "agent_native/openmp.h"
@@ -92,14 +95,17 @@ struct Task {
   uint32_t barrier = 0;         // before which it must be over: the number of it in the region
   uint32_t chunk = kNoTask;     // of a loop, that it runs
   uint32_t waits_for = kNoTask;
+  uint32_t sibling = kNoTask;  // the future of its maker's children that it is one of
+  uint64_t site = 0;
   bool is_explicit = false;
+  bool is_untied = false;
   bool is_late = false;  // it may wait for others: it counts as handed out when it starts
   bool depends = false;  // it does
   bool has_started = false;
   bool is_over = false;   // an implicit one, which is at the region's last barrier
   bool is_first = false;  // of the thread that began the region
 };
-static_assert(sizeof(Task) <= 64);
+static_assert(sizeof(Task) <= 128);
 
 struct ThreadState {
   Task* task = nullptr;    // the innermost
@@ -308,6 +314,20 @@ void on_implicit_task(int endpoint, ompt::Data* parallel, ompt::Data* data, unsi
 
 // ---- Explicit tasks
 
+// Who waits for the task: a barrier, a taskwait, a taskgroup.
+void append_awaited(Client* client, int64_t now_ns, const Task& task) {
+  if (Region* const region = task.region) {
+    const BarrierWord word = region->at_barrier(task.barrier, 0);
+    if (!word.has_tasks()) region->set_at_barrier(task.barrier, BarrierWord::kHasTasksShift);
+    append_depends(client, now_ns, word.task(), task.number);
+  }
+  append_depends(client, now_ns, task.sibling, task.number);
+  if (Group* const group = task.group) {
+    group->has_tasks.store(true, std::memory_order_relaxed);
+    append_depends(client, now_ns, group->task, task.number);
+  }
+}
+
 void on_task_create(ompt::Data* encountering, const ompt::Frame*, ompt::Data* data, int flags, int has_dependences,
                     const void* code) {
   if (!data) return;
@@ -331,17 +351,11 @@ void on_task_create(ompt::Data* encountering, const ompt::Frame*, ompt::Data* da
   } else {
     append_spawn(client, now_ns, task->number, pool_of(*task), origin_at(site));
   }
-  if (Region* const region = task->region) {
-    const BarrierWord word = region->at_barrier(task->barrier, 0);
-    if (!word.has_tasks()) region->set_at_barrier(task->barrier, BarrierWord::kHasTasksShift);
-    append_depends(client, now_ns, word.task(), task->number);
-  }
   if (by->children == kNoTask) by->children = new_tasks();
-  append_depends(client, now_ns, by->children, task->number);
-  if (Group* const group = task->group) {
-    group->has_tasks.store(true, std::memory_order_relaxed);
-    append_depends(client, now_ns, group->task, task->number);
-  }
+  task->sibling = by->children;
+  task->site = site;
+  task->is_untied = (flags & ompt::kTaskUntied) != 0;
+  append_awaited(client, now_ns, *task);
   data->pointer = task;
 }
 
@@ -362,8 +376,9 @@ bool is_idle(const Task* task) {
 }
 
 void end_explicit(Client* client, int64_t now_ns, Task& task, const Task* next) {
-  if (!task.has_started || task.is_over) return;
+  if (task.is_over) return;
   task.is_over = true;
+  if (!task.has_started) return append(client, EventKind::task_drop, now_ns, task.number);  // cancelled with its group
   append_end(client, now_ns, task.number);
   if (is_idle(next)) append_worker(client, EventKind::worker_idle, now_ns, pool_of(task));
 }
@@ -373,6 +388,23 @@ void start_explicit(Client* client, int64_t now_ns, Task& task, const Task* befo
   if (is_idle(before)) append_worker(client, EventKind::worker_busy, now_ns, pool_of(task));
   if (task.is_late) append_spawn(client, now_ns, task.number, pool_of(task), {});
   append_start(client, now_ns, task.number);
+}
+
+// The task leaves the thread, and may go on on any.
+void cut(Client* client, int64_t now_ns, Task& task, const Task* next) {
+  append_end(client, now_ns, task.number);
+  if (is_idle(next)) append_worker(client, EventKind::worker_idle, now_ns, pool_of(task));
+  const uint32_t before = std::exchange(task.number, new_tasks());
+  task.has_started = false;
+  task.is_late = true;
+  append_create(client, now_ns, task.number, origin_at(task.site));
+  append_depends(client, now_ns, task.number, before);
+  append_awaited(client, now_ns, task);
+}
+
+bool is_left(const Task& task, int status, const Task* next) {
+  const bool is_running = task.is_explicit && task.is_untied && task.has_started && !task.is_over;
+  return is_running && status == ompt::kSwitch && (!next || !next->is_explicit || next->has_started);
 }
 
 void on_task_schedule(ompt::Data* prior, int status, ompt::Data* next) {
@@ -391,6 +423,7 @@ void on_task_schedule(ompt::Data* prior, int status, ompt::Data* next) {
       before = nullptr;
     }
   }
+  if (client && before && is_left(*before, status, after)) cut(client, now_ns, *before, after);
   if (status == ompt::kLateFulfill) return;  // by whatever thread runs now
   if (client && after && after->is_explicit && !after->has_started) start_explicit(client, now_ns, *after, before);
   t_openmp.task = after;
@@ -467,11 +500,19 @@ void at_taskgroup(int endpoint, Task& task, uint64_t site) {
   }
 }
 
+// The barrier that a region ends with. Before LLVM 17 its kind is that of a loop's; but no place of the program is named
+// on a worker, and on the thread that began the region its own.
+bool is_last_barrier(int kind, const Task* task, const void* code) {
+  if (kind == ompt::kBarrierParallel) return true;
+  if (kind != ompt::kBarrierImplicit || !task || task->is_explicit || !task->region) return false;
+  return task->is_over || !code || reinterpret_cast<uint64_t>(code) == task->region->origin.site;
+}
+
 void on_sync_region(int kind, int endpoint, ompt::Data*, ompt::Data* data, const void* code) {
   Heard heard;
   auto* const task = of<Task>(data);
   if (!heard.client()) return;
-  if (kind == ompt::kBarrierParallel) {
+  if (is_last_barrier(kind, task, code)) {
     if (endpoint == ompt::kBegin && task && !task->is_explicit) {
       end_implicit(heard.client(), g_clock.now_ns(), *task);
       heard.be_quiet();
@@ -585,15 +626,28 @@ void leave_openmp_runtime() {
 
 using namespace contrafact::agent_native;
 
+namespace {
+
+bool has_other_tool(unsigned version, const char* runtime, ompt::StartResult*& other) {
+  if (has_variable("OMP_TOOL_LIBRARIES")) return true;
+  const auto next = reinterpret_cast<StartTool>(dlsym(RTLD_NEXT, "ompt_start_tool"));
+  other = next ? next(version, runtime) : nullptr;
+  return other != nullptr;
+}
+
+}  // namespace
+
 // OpenMP runtimes ask for it when they begin. A tool of the program's own stays the program's.
 extern "C" __attribute__((visibility("default"))) ompt::StartResult* ompt_start_tool(unsigned version,
                                                                                      const char* runtime) {
-  const auto next = reinterpret_cast<StartTool>(dlsym(RTLD_NEXT, "ompt_start_tool"));
-  if (next) {
-    if (ompt::StartResult* const other = next(version, runtime)) return other;
+  ompt::StartResult* other = nullptr;
+  const bool is_taken = has_other_tool(version, runtime, other);
+  if (!recording()) return other;
+  if (is_taken) {
+    append_text(contrafact::recorder::TextKind::fact, 0, "scheduler.unseen.openmp",
+                "OpenMP (which reports to a tool of the program's own)");
+    return other;
   }
-  Client* const client = recording();
-  if (!client) return nullptr;
   g_openmp_of = g_agent.shared;
   append_text(contrafact::recorder::TextKind::fact, 0, "openmp.runtime", runtime);
   return &g_tool;

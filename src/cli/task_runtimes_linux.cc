@@ -159,7 +159,9 @@ TaskRuntimes find_task_runtimes(const std::string& program_file, bool keeps_open
   const auto has = [&](std::string_view name) {
     return std::ranges::any_of(libraries, [&](const std::string& path) { return is_library(path, name); });
   };
-  if (has(kGnuOpenMp)) {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  const bool brings_llvm = preloaded && std::string_view(preloaded).find("libomp.so") != std::string_view::npos;
+  if (has(kGnuOpenMp) && !brings_llvm) {
     if (has(kLlvmOpenMp) || has("libiomp5.so")) {
       out.unseen.emplace_back("OpenMP (libgomp)");
       out.notes.emplace_back("OpenMP: the program has two runtimes, libgomp and LLVM's; only tasks of LLVM's are seen");

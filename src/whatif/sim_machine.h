@@ -162,7 +162,8 @@ class SimMachine {
   bool help_with_others(uint32_t id, uint32_t task);
   template <typename IsWanted>
   bool help_pool(uint32_t id, uint32_t number, IsWanted is_wanted);
-  bool would_run(uint32_t id, uint32_t task) const;
+  bool would_run(uint32_t id, uint32_t task, uint32_t awaited) const;
+  bool is_source(uint32_t task, uint32_t of) const;
   void await_calls(uint32_t id, uint32_t awaited);
   bool call_helper(uint32_t number, uint32_t task);
   void end_help(uint32_t id);

@@ -80,13 +80,21 @@ void SimMachine::signal(uint32_t number, uint32_t task) {
   if (pool.workers.size() < pool.capacity || needs_spare) create_worker(number, kNone);
 }
 
-// Whether a thread that waits would run the task meanwhile: one that was spawned below its own, or, outside of such
-// tasks, any that was. A task that was not is a thread's part of a team's work, and meant for another worker.
-bool SimMachine::would_run(uint32_t id, uint32_t task) const {
+// Whether a thread that waits for `awaited` would run the task meanwhile: one of those that it waits for, or one that was
+// spawned below its own, or, outside of such tasks, any that was. A task that was not is a thread's part of a team's
+// work, and meant for another worker.
+bool SimMachine::would_run(uint32_t id, uint32_t task, uint32_t awaited) const {
+  if (program_.parents[task] == kNone) return pools_[row(task).pool.value].waking == 0;
   const uint32_t fiber = threads_[id].stack.back().fiber;
   const bool is_within = fiber < program_.task_count() && program_.parents[fiber] != kNone;
-  if (is_within) return is_part(task, fiber);
-  return program_.parents[task] != kNone || pools_[row(task).pool.value].waking == 0;
+  return !is_within || is_part(task, fiber) || is_source(task, awaited);
+}
+
+bool SimMachine::is_source(uint32_t task, uint32_t of) const {
+  for (uint32_t i = program_.dependents_begin[task]; i < program_.dependents_begin[task + 1]; ++i) {
+    if (program_.dependents[i] == of) return true;
+  }
+  return false;
 }
 
 // The thread begins to wait for a future during which it runs other tasks: it is called when there are some.
@@ -103,7 +111,7 @@ bool SimMachine::call_helper(uint32_t number, uint32_t task) {
   for (const uint32_t id : pool.helpers) {
     Thread& thread = threads_[id];
     if (thread.is_called || thread.mode != Mode::waiting || completed_[thread.blocked_on]) continue;
-    if (!would_run(id, task)) continue;
+    if (!would_run(id, task, thread.blocked_on)) continue;
     thread.is_called = true;
     ++pool.waking;
     clock_.at(clock_.now_ns() + pool.latency.idle_ns, TimedKind::resume, id);
@@ -190,7 +198,7 @@ bool SimMachine::help_with_parts(uint32_t id, uint32_t task) {
 }
 
 bool SimMachine::help_with_others(uint32_t id, uint32_t task) {
-  return help_pool(id, program_.helped[task], [&](uint32_t t) { return would_run(id, t); });
+  return help_pool(id, program_.helped[task], [&](uint32_t t) { return would_run(id, t, task); });
 }
 
 template <typename IsWanted>
