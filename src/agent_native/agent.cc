@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -96,7 +97,12 @@ void clean_environment(const Shared& shared, char** kernels) {
   size_t removed = remove_variable(kOptionsVariable) + remove_variable(kPadding);
   if (char** const preload = find_variable(kPreload)) {
     std::string rest = without_library(*preload + kPreload.size() + 1, shared.agent_file);
-    if (!shared.options.openmp.empty()) rest = without_library(rest, shared.options.openmp);
+    std::string_view others = shared.options.preloaded;
+    while (!others.empty()) {
+      const std::string_view other = others.substr(0, others.find(':'));
+      rest = without_library(rest, other);
+      others.remove_prefix(std::min(others.size(), other.size() + 1));
+    }
     if (rest.empty()) {
       removed += remove_variable(kPreload);
     } else {

@@ -34,9 +34,9 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.control = base::percent_decode(value);
     return !options.control.empty();
   }
-  if (key == "openmp") {
-    options.openmp = base::percent_decode(value);
-    return !options.openmp.empty();
+  if (key == "preloaded") {
+    options.preloaded = base::percent_decode(value);
+    return !options.preloaded.empty();
   }
   if (key == "children") return parse_flag(value, options.children);
   if (key == "later") return parse_flag(value, options.later);

@@ -197,7 +197,9 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   if (!options.sets.empty() || !options.accesses.empty()) {
     agent.sets_translate = options.sets_from == "translation";
   }
-  agent.openmp = preparation.runtimes.openmp;
+  if (!preparation.runtimes.openmp.empty()) agent.preloaded.push_back(preparation.runtimes.openmp);
+  if (preparation.runtimes.has_tbb && !installation->tbb_library.empty())
+    agent.preloaded.push_back(installation->tbb_library);
   if (preparation.native) {
     const char* before = std::getenv("LD_PRELOAD");
     return plan_native(session.program, *installation, agent, options.children, before == nullptr ? "" : before);

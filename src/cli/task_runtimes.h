@@ -12,6 +12,7 @@ struct TaskRuntimes {
   // GNU's OpenMP runtime reports no tasks. LLVM's does, and has the same functions: its path, where it stands in. Empty:
   // it is not needed, not installed, or lacks what the program asks for.
   std::string openmp;
+  bool has_tbb = false;  // oneTBB, as a library that the loader has from the beginning
   // Whose tasks will not be seen, for facts scheduler.unseen.N.
   std::vector<std::string> unseen;
   std::vector<std::string> notes;  // for the user, a line each

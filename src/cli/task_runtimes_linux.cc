@@ -173,7 +173,8 @@ TaskRuntimes find_task_runtimes(const std::string& program_file, bool keeps_open
     out.notes.push_back(fmt::format("tasks of {} are not seen: only its threads, and what they wait for", name));
     out.unseen.push_back(std::move(name));
   };
-  if (has("libtbb.so")) unseen("oneTBB");
+  out.has_tbb = has("libtbb.so.12");
+  if (has("libtbb.so.2")) unseen("TBB (before oneTBB)");
   if (is_go(read_elf_symbols(program_file))) unseen("Go");
   if (has_name_with(program_file, "rayon_core")) unseen("Rayon");
   return out;

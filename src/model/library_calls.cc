@@ -62,7 +62,8 @@ bool is_worker_run(const Trace& trace, const TaskRow& task) {
   if (type == "java.util.concurrent.ThreadPoolExecutor$Worker" || type == "java.util.concurrent.ForkJoinWorkerThread" ||
       type == "java.util.concurrent.DelayScheduler")
     return true;
-  return trace.owner_name(task.body) == "libomp";
+  const std::string_view owner = trace.owner_name(task.body);
+  return owner == "libomp" || owner == "libtbb";
 }
 
 }  // namespace contrafact::model

@@ -139,3 +139,46 @@ def openmp_times():
         error = sorted(errors)[enough // 2]
         print(f"{case}: {100 * error:+.1f} %")
         check(abs(error) < 0.05, (case, errors))
+
+
+def tbb():
+    """oneTBB: the same output, and exact counts where the library leaves them to the program."""
+    if not (PROGRAMS / "native_tbb_tasks").exists():
+        not_measured("oneTBB is not installed (libtbb-dev)")
+    source = "tbb_tasks.cc"
+
+    def recorded(case, options=()):
+        recording = Recording("tbb_tasks", case, options=options)
+        check("oneTBB" not in recording.err, recording.err)
+        check(recording.json("info")["trace"]["loss"]["notes"] == [], case)
+        return recording
+
+    def made_at(recording):
+        rows = recording.json("tasks")["classes"]
+        return {row["spawn"]["line"]: row["count"] for row in rows
+                if row["spawn"] is not None and row["pool"] == "oneTBB" and "apart" not in (row["body"] or {})}
+
+    recording = recorded("group")
+    check(made_at(recording) == {line_of(source, "// made here"): 40}, made_at(recording))
+    recording = recorded("recursion")
+    counts = made_at(recording)
+    check(counts == {line_of(source, "// the left one"): 127, line_of(source, "// the right one"): 127}, counts)
+    check(recording.events()["wait_begin"] == 127, recording.events())
+    # 64 leaves, each of one iteration: the loop's own task is one of them.
+    recording = recorded("loop")
+    rows = [row for row in recording.json("tasks")["classes"] if row["pool"] == "oneTBB" and "apart" not in row["body"]]
+    check(sum(row["count"] for row in rows) == 64, rows)
+    check(all("start_for" in row["body"]["method"] for row in rows), rows)
+    # What was enqueued, and what a cancelled group or an exception left.
+    events = recorded("arena").events()
+    check(events["task_start"] == events["task_end"] >= 10 + 2, events)
+    for case in ["exception", "cancel"]:
+        events = recorded(case).events()
+        check(events["task_drop"] > 0, (case, events))
+        # A thread that the library made may not have begun.
+        check(0 <= events["task_spawn"] - events["task_drop"] - events["task_start"] <= 1, (case, events))
+        check(events["wait_begin"] == events["wait_end"] == events["task_complete"], (case, events))
+    recorded("reduce")
+    for options in [["--sets=always"], ["--children"], ["--accesses"]]:
+        for case in ["group", "recursion", "exception", "cancel"]:
+            Recording("tbb_tasks", case, options=options)
