@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -65,6 +66,15 @@ char** find_variable(std::string_view name) {
   return nullptr;
 }
 
+}  // namespace
+
+bool has_variable(std::string_view name) {
+  char** const entry = find_variable(name);
+  return entry && (*entry)[name.size() + 1] != 0;
+}
+
+namespace {
+
 // How many there were.
 size_t remove_variable(std::string_view name) {
   size_t count = 0;
@@ -86,7 +96,13 @@ void clean_environment(const Shared& shared, char** kernels) {
   constexpr std::string_view kPadding(kPaddingEntry, sizeof kPaddingEntry - 2);
   size_t removed = remove_variable(kOptionsVariable) + remove_variable(kPadding);
   if (char** const preload = find_variable(kPreload)) {
-    const std::string rest = without_library(*preload + kPreload.size() + 1, shared.agent_file);
+    std::string rest = without_library(*preload + kPreload.size() + 1, shared.agent_file);
+    std::string_view others = shared.options.preloaded;
+    while (!others.empty()) {
+      const std::string_view other = others.substr(0, others.find(':'));
+      rest = without_library(rest, other);
+      others.remove_prefix(std::min(others.size(), other.size() + 1));
+    }
     if (rest.empty()) {
       removed += remove_variable(kPreload);
     } else {

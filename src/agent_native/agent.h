@@ -87,6 +87,9 @@ class ProgramCall {
 // The current thread's id in the kernel, found without asking the kernel.
 uint32_t own_thread_id();
 
+// Whether the environment has a variable of that name with a value.
+bool has_variable(std::string_view name);
+
 // One line on standard error. In a signal's handler, too.
 void say(std::string_view line);
 

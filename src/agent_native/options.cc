@@ -34,6 +34,10 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.control = base::percent_decode(value);
     return !options.control.empty();
   }
+  if (key == "preloaded") {
+    options.preloaded = base::percent_decode(value);
+    return !options.preloaded.empty();
+  }
   if (key == "children") return parse_flag(value, options.children);
   if (key == "later") return parse_flag(value, options.later);
   if (key == "restricted") return parse_flag(value, options.restricted);

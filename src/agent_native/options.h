@@ -17,6 +17,7 @@ inline constexpr char kPaddingEntry[] = "CONTRAFACT_PADDING=";
 
 struct Options {
   std::string control;         // path of the recording's control page (recorder/process_page.h)
+  std::string preloaded;       // paths of what is preloaded with the agent, with colons in between
   bool children = false;       // record forked and spawned processes too
   bool later = false;          // not the program that the recording was begun with
   bool restricted = false;     // the process became this program while its system calls were restricted

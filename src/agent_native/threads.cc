@@ -10,8 +10,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "agent_native/openmp.h"
 #include "agent_native/real.h"
 #include "agent_native/stack.h"
+#include "agent_native/task_shim.h"
 #include "agent_native/thread_tasks.h"
 
 namespace contrafact::agent_native {
@@ -294,6 +296,8 @@ void leave_current(int64_t now_ns) {
 void thread_ended(void* round) {
   CONTRAFACT_CALLED;  // of a thread that ends while it holds a lock, by translated code
   const auto number = reinterpret_cast<uintptr_t>(round);
+  leave_openmp_runtime();
+  be_in_runtime(false);
   const bool was_inside = t_local.inside;
   Inside inside;
   Client* client = t_local.client;
@@ -320,9 +324,12 @@ CONTRAFACT_INTERPOSE(int, pthread_create,
                      (pthread_t * thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument)) {
   CONTRAFACT_CALLED;
   called_.wrote(thread, sizeof *thread);
+  const bool was_in_runtime = be_in_runtime(false);  // which makes a thread for the program's tasks
   Client* client = recording();
   if (!client && !t_local.inside && !t_local.has_no_clock) {
-    return real().pthread_create(thread, attributes, routine, argument);
+    const int error = real().pthread_create(thread, attributes, routine, argument);
+    if (was_in_runtime) be_in_runtime(true);
+    return error;
   }
   Start what{routine, nullptr, argument};
   int detach_state = PTHREAD_CREATE_JOINABLE;
@@ -331,6 +338,7 @@ CONTRAFACT_INTERPOSE(int, pthread_create,
   if (client) spawn(client, what, reinterpret_cast<void*>(routine), CONTRAFACT_SITE);
   Start* const start = new_start(what);
   const int error = real().pthread_create(thread, attributes, run_posix, start);
+  if (was_in_runtime) be_in_runtime(true);
   if (error == 0) return 0;
   give_back(start);
   if (client) not_created(client, what.task);

@@ -43,6 +43,7 @@ base::Result<Installation> find_installation(const std::string& self) {
   for (const fs::path& folder : folders_of(self)) {
     if (found.agent_library.empty()) found.agent_library = file_in(folder, "libcontrafact_jvm.so");
     if (found.native_library.empty()) found.native_library = file_in(folder, "libcontrafact_native.so");
+    if (found.tbb_library.empty()) found.tbb_library = file_in(folder, "libcontrafact_native_tbb.so");
     if (found.sets_library.empty()) found.sets_library = file_in(folder, "libcontrafact_native_sets.so");
   }
   if (found.agent_library.empty() && found.native_library.empty()) {

@@ -11,6 +11,7 @@ namespace contrafact::cli {
 struct Installation {
   std::string agent_library;   // libcontrafact_jvm.so; empty if it is not there
   std::string native_library;  // libcontrafact_native.so; likewise
+  std::string tbb_library;     // libcontrafact_native_tbb.so; likewise: goes with either where the program has oneTBB
   std::string sets_library;    // libcontrafact_native_sets.so; likewise: the same for read and write sets
 };
 

@@ -81,8 +81,14 @@ base::Result<LaunchPlan> plan_native(const std::vector<std::string>& program, co
   if (children) text += ",children=1";
   if (!options.sets.empty()) text += ",sets=" + base::percent_encode(options.sets);
   if (!options.accesses.empty()) text += ",accesses=" + base::percent_encode(options.accesses);
+  std::string libraries = library, others;
+  for (const std::string& other : options.preloaded) {
+    libraries += ":" + other;
+    others += (others.empty() ? "" : ":") + other;
+  }
+  if (!others.empty()) text += ",preloaded=" + base::percent_encode(others);
   if (!options.sets_translate) text += ",sets_translate=0";
-  plan.environment = {fmt::format("LD_PRELOAD={}{}{}", library, ld_preload.empty() ? "" : ":", ld_preload)};
+  plan.environment = {fmt::format("LD_PRELOAD={}{}{}", libraries, ld_preload.empty() ? "" : ":", ld_preload)};
   if (!ld_preload.empty() && !children)
     plan.environment.emplace_back("CONTRAFACT_PADDING=");  // agent_native/options.h says why
   return plan;

@@ -23,12 +23,13 @@ struct AgentOptions {
   std::string analysis;          // runs with the program, instead of a trace: its name or absolute path; empty: none
   std::string analysis_options;  // for it
   online::ProcessingOptions processing;
-  std::string accesses;               // native: as `sets`, but for every access of every thread
-  std::string sets;                   // "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
-  bool flow = false;                  // of a JVM, with sets
-  bool sets_translate = true;         // native: false: only accesses that an instrumented program reports
-  bool command = true;                // JVM: the program's arguments are written into the trace
-  std::vector<std::string> vm_flags;  // of the JVM itself, without spaces
+  std::string accesses;                // native: as `sets`, but for every access of every thread
+  std::string sets;                    // "always" or WINDOW/PERIOD in nanoseconds; empty: no read and write sets
+  bool flow = false;                   // of a JVM, with sets
+  std::vector<std::string> preloaded;  // native: what is preloaded with the agent
+  bool sets_translate = true;          // native: false: only accesses that an instrumented program reports
+  bool command = true;                 // JVM: the program's arguments are written into the trace
+  std::vector<std::string> vm_flags;   // of the JVM itself, without spaces
 };
 
 // The changes of the start of the program.

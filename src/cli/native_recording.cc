@@ -7,6 +7,7 @@
 
 #include "base/percent.h"
 #include "cli/command.h"
+#include "cli/trace_input.h"
 
 namespace contrafact::cli {
 namespace {
@@ -34,6 +35,8 @@ base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_fai
     options.command = run.file.substr(run.file.rfind('/') + 1);
   }
   options.facts = {{"agent", "native"}};
+  for (size_t i = 0; i < run.unseen.size(); ++i)
+    options.facts.push_back({std::string(kUnseenSchedulerFact) + std::to_string(i), run.unseen[i]});
   options.diagnostics = [](std::string_view line) { say(fmt::format("contrafact: {}", line)); };
   auto collector = recorder::Collector::start(std::move(options));
   if (!collector) return collector.error();

@@ -21,7 +21,8 @@ struct NativeRun {
   uint64_t memory_bytes = 0;  // 0: the default
   bool children = false;      // processes that it starts are recorded, too
   bool kernel_clock = false;
-  bool command_arguments = true;  // written into the trace
+  bool command_arguments = true;    // written into the trace
+  std::vector<std::string> unseen;  // runtimes whose tasks the agent does not see
 };
 
 struct NativeEnd {

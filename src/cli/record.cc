@@ -25,6 +25,7 @@
 #include "cli/record_checks.h"
 #include "cli/record_summary.h"
 #include "cli/recording_files.h"
+#include "cli/task_runtimes.h"
 #include "cli/trace_input.h"
 #include "model/facts.h"
 #include "table/value_text.h"
@@ -55,6 +56,7 @@ struct Options {
   bool jvm = false;
   bool children = false;
   bool no_command = false;
+  bool keep_openmp = false;
   std::string sets;  // as given, for --flow too
   bool flow = false;
   double slowdown = 1.5;
@@ -71,6 +73,7 @@ struct Preparation {
   std::optional<Jdk> jdk;  // none: not a Java launcher
   bool native = false;     // by the native agent, else by the JVM's
   std::string why_jvm;     // why the program is taken for one that starts a JVM
+  TaskRuntimes runtimes;   // of a native program
   LaunchPlan plan;
   std::string recording;    // where the agent writes
   bool cannot_run = false;  // the kernel would refuse the file
@@ -194,6 +197,9 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   if (!options.sets.empty() || !options.accesses.empty()) {
     agent.sets_translate = options.sets_from == "translation";
   }
+  if (!preparation.runtimes.openmp.empty()) agent.preloaded.push_back(preparation.runtimes.openmp);
+  if (preparation.runtimes.has_tbb && !installation->tbb_library.empty())
+    agent.preloaded.push_back(installation->tbb_library);
   if (preparation.native) {
     const char* before = std::getenv("LD_PRELOAD");
     return plan_native(session.program, *installation, agent, options.children, before == nullptr ? "" : before);
@@ -255,6 +261,7 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
   }
   preparation.recording = fs::absolute(options.output).string() + ".recording";
   if (base::Status free = clear_leftovers(preparation.recording); !free) return status_of_own_failure(free.error());
+  if (preparation.native) preparation.runtimes = find_task_runtimes(*file, options.keep_openmp);
   base::Result<LaunchPlan> plan = plan_for(options, session, preparation, preparation.recording);
   if (!plan) return status_of_own_failure(plan.error());
   preparation.plan = *std::move(plan);
@@ -404,6 +411,7 @@ int run_once(const Options& options, const Session& session) {
   }
   if (preparation.native && !options.classes.empty())
     note(session, "--classes is for a JVM: of a native program all critical sections are recorded");
+  for (const std::string& line : preparation.runtimes.notes) note(session, line);
   std::vector<std::string> environment = preparation.plan.environment;
   if (!preparation.jdk && !preparation.native) {
     environment.push_back("JAVA_TOOL_OPTIONS=" + preparation.plan.java_tool_options);
@@ -429,7 +437,8 @@ int run_once(const Options& options, const Session& session) {
                                               .memory_bytes = options.memory_bytes,
                                               .children = options.children,
                                               .kernel_clock = options.clock == "kernel",
-                                              .command_arguments = !options.no_command},
+                                              .command_arguments = !options.no_command,
+                                              .unseen = preparation.runtimes.unseen},
                                              &failure, &held);
     if (!end) return not_started(end.error());
     return conclude(options, session, preparation, end->program, end->recordings);
@@ -548,6 +557,8 @@ Run declare(OptionList& list) {
   const Option native =
       list.add_flag("--native", options->native, "Record it as a native program, whatever it looks like");
   list.add_flag("--jvm", options->jvm, "Record the JVM that it starts, whatever it looks like").excludes(native);
+  list.add_flag("--keep-openmp", options->keep_openmp,
+                "Native: leave a program that uses GNU's OpenMP runtime that one, which reports no tasks");
   list.add_flag("--no-command", options->no_command,
                 "Leave the program's arguments out of the trace: it holds only the program's name");
   list.add_flag("--force", options->force, "Try it on a Java release that is not supported");

@@ -59,8 +59,11 @@ bool makes_thread_local(const Trace& trace, MethodId method) {
 bool is_worker_run(const Trace& trace, const TaskRow& task) {
   if (task.kind != TaskKind::thread || !task.body.valid()) return false;
   const std::string_view type = trace.string(trace.methods[task.body.index()].class_name);
-  return type == "java.util.concurrent.ThreadPoolExecutor$Worker" ||
-         type == "java.util.concurrent.ForkJoinWorkerThread" || type == "java.util.concurrent.DelayScheduler";
+  if (type == "java.util.concurrent.ThreadPoolExecutor$Worker" || type == "java.util.concurrent.ForkJoinWorkerThread" ||
+      type == "java.util.concurrent.DelayScheduler")
+    return true;
+  const std::string_view owner = trace.owner_name(task.body);
+  return owner == "libomp" || owner == "libtbb";
 }
 
 }  // namespace contrafact::model

@@ -20,7 +20,7 @@ bool is_queue_call(const Trace& trace, ContextId context);
 // True if a block at `context` is one for which a fork-join pool may let another worker run (ManagedBlocker).
 bool is_managed_block(const Trace& trace, ContextId context);
 
-// True for the run of a thread that a pool started to have one more worker.
+// True for the run of a thread that a pool, LLVM's OpenMP runtime or oneTBB started to have one more worker.
 bool is_worker_run(const Trace& trace, const TaskRow& task);
 
 // True for the method in which ThreadLocal makes a thread's own value, when it is asked for first.

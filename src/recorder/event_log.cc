@@ -320,6 +320,11 @@ void EventLog::append_idle_cores(bool last) {
   encoder_.append(EventKind::cores_idle, now_ns, &*idle_us);
 }
 
+void EventLog::look_at_cores(int32_t pid) {
+  if (!idle_cores_) return;
+  if (const std::optional<int> cores = idle_cores_->widen(pid)) tables_.fact("cores", std::to_string(*cores));
+}
+
 void EventLog::name_thread(uint32_t os_tid, ThreadId thread) {
   if (os_tid == 0 || (!cpu_switches_ && !texts_)) return;
   std::lock_guard lock(mutex_);

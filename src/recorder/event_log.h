@@ -61,6 +61,8 @@ class EventLog : public deferred::Consumer {
   int64_t last_event_ns() const { return last_event_ns_; }
   // While somebody is in a hurry, every pass writes what it has, however little. Any thread.
   void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
+  // Brings the fact `cores` up to date, and which cores' idle time is looked at, where `pid` may use more by now.
+  void look_at_cores(int32_t pid);
   // Called at the end of each pass, on the drainer's thread, before anything is written. Any thread, once.
   void each_pass(std::function<void()> work);
   // Closes the descriptors that have become the drainer's own. On the thread that opened it, once the drainer has

@@ -33,6 +33,11 @@ class IdleCores {
   static constexpr int64_t kEachNs = 100'000'000;
   std::optional<uint32_t> look(int64_t now_ns, bool last);
 
+  // From now on also those that `pid` may use now. Where there are such, counts from this call on, and returns how many
+  // it watches in all. (A program may bind its first thread for a moment when it is looked at: LLVM's OpenMP runtime
+  // does, to learn which cores there are.)
+  std::optional<int> widen(int32_t pid);
+
   // The descriptor that stays open; -1 if none does.
   int descriptor() const { return kept_open_; }
   // The descriptor is not to be closed: it is not this thread's.

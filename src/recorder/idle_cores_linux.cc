@@ -62,6 +62,18 @@ IdleCores::~IdleCores() {
   if (kept_open_ >= 0) close(kept_open_);
 }
 
+std::optional<int> IdleCores::widen(int32_t pid) {
+  cpu_set_t now;
+  CPU_ZERO(&now);
+  if (sched_getaffinity(pid, sizeof now, &now) != 0) return std::nullopt;
+  CPU_OR(&now, &now, &usable_);
+  if (CPU_EQUAL(&now, &usable_)) return std::nullopt;
+  usable_ = now;
+  ticks_ = idle_ticks().value_or(0);
+  looked_ns_ = base::monotonic_ns();
+  return CPU_COUNT(&usable_);
+}
+
 std::optional<uint64_t> IdleCores::idle_ticks() {
   // The cores' lines and no more: what follows, a number for each interrupt, is long on large machines.
   text_.resize((static_cast<size_t>(CPU_COUNT(&usable_)) + 1) * 128 + 4096);

@@ -42,6 +42,22 @@ TEST(IdleCores, AreLookedAtNowAndThen) {
   EXPECT_EQ(idle.look(now_ns + IdleCores::kEachNs + 1, false), std::nullopt);
 }
 
+TEST(IdleCores, AreThoseThatTheProcessMayUseInTheMeantime) {
+  cpu_set_t all, first;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "this process may use one core only";
+  CPU_ZERO(&first);
+  for (size_t core = 0; CPU_COUNT(&first) == 0; ++core) {
+    if (CPU_ISSET(core, &all)) CPU_SET(core, &first);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof first, &first), 0);
+  IdleCores idle(0, Host::record);
+  EXPECT_EQ(idle.widen(0), std::nullopt);
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(idle.widen(0), CPU_COUNT(&all));
+  EXPECT_EQ(idle.widen(0), std::nullopt);
+}
+
 // In a program that has no descriptor left for it.
 TEST(IdleCores, OpenNothingInARecordedProgramAfterTheBeginning) {
   IdleCores idle(0, Host::recorded_program), in_record(0, Host::record);

@@ -56,6 +56,21 @@ void ProcessLog::end_stream(uint32_t stream) {
   addresses_.end(stream);
 }
 
+// Rows come first: a pool is there before what names it is committed.
+void ProcessLog::add_pools() {
+  const ProcessPage& page = page_of(area_.header());
+  for (; pools_ < kNamedPoolsMax && page.pools[pools_].is_there.load(std::memory_order_acquire); ++pools_) {
+    const NamedPool& pool = page.pools[pools_];
+    const auto last = static_cast<uint32_t>(format::kPoolKindLast);
+    format::PoolRow row;
+    row.name = tables_.string(std::string_view(pool.name, strnlen(pool.name, sizeof pool.name)));
+    row.kind = static_cast<format::PoolKind>(std::min(pool.kind.load(std::memory_order_relaxed), last));
+    row.core_size = pool.core_size.load(std::memory_order_relaxed);
+    row.max_size = pool.max_size.load(std::memory_order_relaxed);
+    tables_.pool(row);
+  }
+}
+
 void ProcessLog::take_text(uint32_t, const Text& text) {
   switch (text.kind) {
     case TextKind::fact:
@@ -135,6 +150,7 @@ void ProcessLog::write_blocked_threads() {
 
 void ProcessLog::pass(std::span<const CpuSwitch> switches) {
   drainer_.pass(false);
+  log_->look_at_cores(pid_);
   look_at_blocked_threads();
   libraries_.find(addresses_.take_new_code(), base::monotonic_ns());
   append_switches(switches);

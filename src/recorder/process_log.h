@@ -65,9 +65,11 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   void end_stream(uint32_t stream) override;
   void take(deferred::Batch& batch) override {
     calls_taken_ += batch.count;
+    add_pools();
     log_->take(batch);
   }
   void end_pass() override {}
+  void add_pools();
   void take_text(uint32_t stream, const Text& text);
   void append_switches(std::span<const CpuSwitch> switches);
   void look_at_blocked_threads();
@@ -84,6 +86,7 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   deferred::SharedDrainer drainer_;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
   uint64_t calls_taken_ = 0;
+  uint32_t pools_ = 0;  // that have their rows
   // By thread, system call, futex and code: in how many looks.
   struct BlockedAt {
     format::ThreadId thread;

@@ -10,6 +10,8 @@
 //
 // Invariant: areas_claimed <= areas_made. Every claimed area is either opened or given up (area_fd).
 //
+// A pool is there before any event that names it is appended.
+//
 // Thread safety: atomics; a plain member is written before the atomic that says that it is there.
 #pragma once
 
@@ -25,7 +27,7 @@ namespace contrafact::recorder {
 
 // "cfctrl", a version that changes with the meaning of the structs, and their sizes: an agent and a `record` of
 // different builds do not meet.
-inline constexpr uint64_t kControlMagic = 0x046c6f7274636663 ^ sizeof(EventClock) << 8 ^
+inline constexpr uint64_t kControlMagic = 0x056c6f7274636663 ^ sizeof(EventClock) << 8 ^
                                           sizeof(deferred::SharedHeader) << 20 ^ sizeof(deferred::SharedClient) << 36;
 inline constexpr uint32_t kAreasMax = 4096;  // program images in one recording
 
@@ -51,6 +53,16 @@ struct NamedCount {
   base::SharedFlag is_there;
 };
 
+// A pool of threads that the process has tasks for; its number in events is its place among them.
+struct NamedPool {
+  char name[40] = {};
+  std::atomic<uint32_t> kind{0};  // format::PoolKind
+  std::atomic<uint32_t> core_size{0};
+  std::atomic<uint32_t> max_size{0};
+  base::SharedFlag is_there;
+};
+inline constexpr uint32_t kNamedPoolsMax = 16;
+
 struct ProcessPage {
   std::atomic<int32_t> pid{0};         // as the process knows it; 0 until it has claimed the area
   std::atomic<int32_t> parent_pid{0};  // the recorded process that it was forked from, whose libraries it has; or 0
@@ -58,6 +70,7 @@ struct ProcessPage {
   std::atomic<int64_t> end_ns{0};      // 0: it did not end by itself, or not yet
   std::atomic<uint32_t> threads_unrecorded{0};
   std::array<NamedCount, 56> counts{};
+  std::array<NamedPool, kNamedPoolsMax> pools{};
 };
 static_assert(sizeof(ProcessPage) <= deferred::kSharedOwnerBytes);
 

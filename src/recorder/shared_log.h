@@ -5,8 +5,10 @@
 // Events and texts are appended with Recorder's static functions and append_text().
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "deferred/shared_area.h"
@@ -36,6 +38,9 @@ class SharedLog {
   ProcessPage& page() { return page_of(producers_.header()); }
   // Sets a count that becomes the fact of that name: at most 39 characters in two parts. There is room for 56.
   void set_count(const char* group, const char* name, uint64_t value);
+  // The pool of that name, of which 39 characters count: its number in events. A new name is a new pool with that kind
+  // and these sizes; where there are too many, the last one goes for all further names.
+  uint32_t add_pool(std::string_view name, format::PoolKind kind, uint32_t core_size, uint32_t max_size);
   // In a forked child, whose thread is in the middle of an append to its parent's log: what this process appends to it,
   // this append too, reaches nobody.
   void keep_to_this_process() const { producers_.area().keep_to_this_process(); }
@@ -44,6 +49,7 @@ class SharedLog {
   SharedLog(ControlPage& control, deferred::SharedArea area);
   ControlPage& control_;
   deferred::SharedProducers producers_;
+  std::atomic<uint32_t> pools_claimed_{0};
 };
 
 }  // namespace contrafact::recorder

@@ -134,6 +134,25 @@ RememberedPair* SharedLog::pairs_of(const Client* client) const {
   return reinterpret_cast<RememberedPair*>(producers_.note_of(*client));
 }
 
+uint32_t SharedLog::add_pool(std::string_view name, format::PoolKind kind, uint32_t core_size, uint32_t max_size) {
+  uint32_t number = pools_claimed_.load(std::memory_order_acquire);
+  name = name.substr(0, sizeof NamedPool::name - 1);
+  for (uint32_t i = 0; i < number; ++i) {
+    const NamedPool& known = page().pools[i];
+    if (known.is_there.load(std::memory_order_acquire) && name == std::string_view(known.name)) return i;
+  }
+  do {
+    if (number == kNamedPoolsMax) return number - 1;
+  } while (!pools_claimed_.compare_exchange_weak(number, number + 1, std::memory_order_relaxed));
+  NamedPool& pool = page().pools[number];
+  name.copy(pool.name, name.size());
+  pool.kind.store(static_cast<uint32_t>(kind), std::memory_order_relaxed);
+  pool.core_size.store(core_size, std::memory_order_relaxed);
+  pool.max_size.store(max_size, std::memory_order_relaxed);
+  pool.is_there.store(true, std::memory_order_release);
+  return number;
+}
+
 void SharedLog::set_count(const char* group, const char* name, uint64_t value) {
   char key[sizeof NamedCount::key] = {};
   const size_t group_bytes = strnlen(group, sizeof key - 1);

@@ -58,11 +58,28 @@ bool append_scopes(Dwarf_Die* parent, uint64_t address, int depth, std::vector<D
   return false;
 }
 
+// The same for a function that the compiler made of a part of another one, in which it then stands, though its code lies
+// elsewhere: gcc's of OpenMP's constructs. Looks at the whole unit.
+bool append_scopes_of_part(Dwarf_Die* parent, uint64_t address, int depth, std::vector<Dwarf_Die>& scopes) {
+  Dwarf_Die child;
+  if (depth > kDepthMax || dwarf_child(parent, &child) != 0) return false;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram && dwarf_haspc(&child, address) > 0) {
+      scopes.push_back(child);
+      append_scopes(&child, address, depth + 1, scopes);
+      return true;
+    }
+    if ((is_code(tag) || may_hold_code(tag)) && append_scopes_of_part(&child, address, depth + 1, scopes)) return true;
+  } while (dwarf_siblingof(&child, &child) == 0);
+  return false;
+}
+
 }  // namespace
 
 std::vector<Dwarf_Die> scopes_at(Dwarf_Die* unit, uint64_t address) {
   std::vector<Dwarf_Die> scopes;
-  append_scopes(unit, address, 0, scopes);
+  if (!append_scopes(unit, address, 0, scopes)) append_scopes_of_part(unit, address, 0, scopes);
   std::ranges::reverse(scopes);
   return scopes;
 }

@@ -26,6 +26,13 @@ bool is_library_header(std::string_view file) {
   return file.find("/include/c++/") != std::string_view::npos || file.find("/bits/") != std::string_view::npos;
 }
 
+// The library whose headers' code is in the program's own file; empty: none that matters.
+std::string_view library_of_header(std::string_view file) {
+  const bool is_tbb =
+      file.find("/oneapi/tbb/") != std::string_view::npos || file.find("/include/tbb/") != std::string_view::npos;
+  return is_tbb ? "oneTBB" : "";
+}
+
 class Resolver {
  public:
   explicit Resolver(model::Trace& trace) : trace_(trace), modules_(trace), reader_(modules_) {
@@ -113,7 +120,9 @@ class Resolver {
         chain.push_back({other_method(row), frames[i].line});
       }
       set_path(chain.back().method, frames[i].file);
+      const std::string_view header = library_of_header(frames[i].file);
       if (!library.empty() && !runtime) give_to(chain.back().method, library);
+      if (library.empty() && !header.empty()) give_to(chain.back().method, std::string(header));
     }
   }
 

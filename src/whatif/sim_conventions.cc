@@ -30,6 +30,8 @@ SimConventions SimConventions::of(const model::Facts& facts) {
           .others_keep_their_cores = native,
           .latencies_of_all_threads = native,
           .tries_before_sleep = !native,
+          .waiters_run_tasks = native,
+          .queues_are_recorded = native,
           .pools_of_the_jdk = !native};
 }
 

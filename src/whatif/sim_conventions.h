@@ -32,6 +32,12 @@ struct SimConventions {
   bool latencies_of_all_threads = false;
   // Threads try for a while to get a lock before they sleep for it.
   bool tries_before_sleep = false;
+  // A thread that waits for a future of fork-join tasks runs tasks of their pool meanwhile, and is called when there are
+  // new ones (OpenMP's barriers, taskwait and taskgroup). In a JVM it runs only what it waits for, or a part of it.
+  bool waiters_run_tasks = false;
+  // What a pool's worker waits for at a condition, semaphore or futex between its tasks is the pool's queue, which the
+  // simulation has by itself.
+  bool queues_are_recorded = false;
   // Pools compensate for blocked workers, and workers first make values of their own (ThreadLocal).
   bool pools_of_the_jdk = true;
 

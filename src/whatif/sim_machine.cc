@@ -192,6 +192,7 @@ void SimMachine::resume(uint32_t id) {
   } else if (thread.mode == Mode::waiting && thread.pool != kNone) {
     ++pools_[thread.pool].active;
   }
+  if (thread.helps != kNone) end_help(id);
   if (std::exchange(thread.woken, false)) --locks_[thread.blocked_on].coming;
   thread.mode = Mode::running;
   thread.blocked_on = kNone;
@@ -418,16 +419,20 @@ bool SimMachine::step_wait(uint32_t id, const Op& op) {
   if (!frame.in_wait) write_wait(id, EventKind::wait_begin, op.event);
   frame.in_wait = true;
   if (completed_[awaited]) {
-    frame.in_wait = false;
+    frame.in_wait = frame.is_waiter = false;
     ++frame.pc;
     return true;
   }
   if (help(id, awaited)) return true;
-  const auto node = static_cast<uint32_t>(waiters_.size());
-  waiters_.push_back({true, id, kNone});
-  (first_waiter_[awaited] == kNone ? first_waiter_[awaited] : waiters_[last_waiter_[awaited]].next) = node;
-  last_waiter_[awaited] = node;
+  if (!frame.is_waiter) {
+    frame.is_waiter = true;
+    const auto node = static_cast<uint32_t>(waiters_.size());
+    waiters_.push_back({true, id, kNone});
+    (first_waiter_[awaited] == kNone ? first_waiter_[awaited] : waiters_[last_waiter_[awaited]].next) = node;
+    last_waiter_[awaited] = node;
+  }
   block(id, Mode::waiting, awaited);
+  await_calls(id, awaited);
   return false;
 }
 

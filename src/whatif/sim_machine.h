@@ -39,8 +39,9 @@ class SimMachine {
   struct Frame {
     uint32_t fiber;
     uint32_t pc;
-    uint32_t written;  // the task as which the result's trace knows it
-    bool in_wait;      // its wait has begun
+    uint32_t written;        // the task as which the result's trace knows it
+    bool in_wait;            // its wait has begun
+    bool is_waiter = false;  // and its thread is among the task's waiters
     // Taken off the time until it does something: the hand-over that an inlined task does not need.
     int64_t credit_ns = 0;
     // The thread is inside library code for a task that is called now, or for a pool without workers: none of that code
@@ -71,6 +72,8 @@ class SimMachine {
     uint32_t before_first = kNone;  // the fiber that it runs before its first task
     uint32_t blocked_on = kNone;
     Mode mode = Mode::starting;
+    uint32_t helps = kNone;  // the pool among whose helpers it is
+    bool is_called = false;  // it is on its way to look for tasks there
     // Of a thread in a queue for a lock, semaphore or barrier:
     bool in_queue = false;  // it has asked, and has not gone on yet
     bool granted = false;   // it has got what it waited for when it comes back
@@ -149,13 +152,21 @@ class SimMachine {
   void build_pools(const SimulateOptions& options);
   void build_permits(const SimulateOptions& options);
   void submit(uint32_t task, uint32_t by);
-  void signal(uint32_t pool);
+  void signal(uint32_t pool, uint32_t task);
   void create_worker(uint32_t pool, uint32_t task);
   void wake_idle(uint32_t pool, uint32_t task, uint32_t woken_by);
   void go_idle(uint32_t id);
   void leave_pool(const Thread& thread);
   bool help(uint32_t id, uint32_t task);
   bool help_with_parts(uint32_t id, uint32_t task);
+  bool help_with_others(uint32_t id, uint32_t task);
+  template <typename IsWanted>
+  bool help_pool(uint32_t id, uint32_t number, IsWanted is_wanted);
+  bool would_run(uint32_t id, uint32_t task, uint32_t awaited) const;
+  bool is_source(uint32_t task, uint32_t of) const;
+  void await_calls(uint32_t id, uint32_t awaited);
+  bool call_helper(uint32_t number, uint32_t task);
+  void end_help(uint32_t id);
   bool is_part(uint32_t task, uint32_t of) const;
   void end_workers();
 

@@ -1,6 +1,9 @@
 // The machine's part about pools: which worker gets a queued task, which thread wakes or creates a worker, which helps.
 #include "whatif/sim_machine.h"
 
+#include <utility>
+#include <vector>
+
 namespace contrafact::whatif {
 
 using model::EventKind;
@@ -45,7 +48,7 @@ void SimMachine::submit(uint32_t task, uint32_t by) {
     const bool own = by != kNone && threads_[by].pool == number;
     (own ? pool.workers[threads_[by].worker].tasks : pool.queue).push_back(task);
     ++pool.queued;
-    return signal(number);
+    return signal(number, task);
   }
   const auto workers = static_cast<uint32_t>(pool.workers.size());
   if (pool.thread_per_task() || (workers < pool.core && workers < pool.capacity)) return create_worker(number, task);
@@ -62,16 +65,66 @@ void SimMachine::leave_pool(const Thread& thread) {
   if (thread.pool == kNone) return;
   SimPool& pool = pools_[thread.pool];
   --pool.active;
-  if (pool.fork_join() && pool.queued > 0 && (pool.active == 0 || !pool.idle.empty())) signal(thread.pool);
+  if (pool.fork_join() && pool.queued > 0 && (pool.active == 0 || !pool.idle.empty())) signal(thread.pool, kNone);
 }
 
-// Fork-join: gets a worker to look for tasks if one may. Beyond the parallelism, one is created only if no other is
-// going.
-void SimMachine::signal(uint32_t number) {
+// Fork-join: gets a worker to look for tasks if one may, or a thread that waits, `task` being new. Beyond the
+// parallelism, a JVM creates one only if no other is going.
+void SimMachine::signal(uint32_t number, uint32_t task) {
   SimPool& pool = pools_[number];
-  if (pool.active >= pool.capacity || pool.waking >= pool.queued) return;
+  if (pool.waking >= pool.queued) return;
+  if (task != kNone && call_helper(number, task)) return;
+  if (pool.active >= pool.capacity) return;
   if (!pool.idle.empty()) return wake_idle(number, kNone, kNone);
-  if (pool.workers.size() < pool.capacity || pool.active == 0) create_worker(number, kNone);
+  const bool needs_spare = pool.active == 0 && !program_.conventions.waiters_run_tasks;
+  if (pool.workers.size() < pool.capacity || needs_spare) create_worker(number, kNone);
+}
+
+// Whether a thread that waits for `awaited` would run the task meanwhile: one of those that it waits for, or one that was
+// spawned below its own, or, outside of such tasks, any that was. A task that was not is a thread's part of a team's
+// work, and meant for another worker.
+bool SimMachine::would_run(uint32_t id, uint32_t task, uint32_t awaited) const {
+  if (program_.parents[task] == kNone) return pools_[row(task).pool.value].waking == 0;
+  const uint32_t fiber = threads_[id].stack.back().fiber;
+  const bool is_within = fiber < program_.task_count() && program_.parents[fiber] != kNone;
+  return !is_within || is_part(task, fiber) || is_source(task, awaited);
+}
+
+bool SimMachine::is_source(uint32_t task, uint32_t of) const {
+  for (uint32_t i = program_.dependents_begin[task]; i < program_.dependents_begin[task + 1]; ++i) {
+    if (program_.dependents[i] == of) return true;
+  }
+  return false;
+}
+
+// The thread begins to wait for a future during which it runs other tasks: it is called when there are some.
+void SimMachine::await_calls(uint32_t id, uint32_t awaited) {
+  const uint32_t number = program_.helped.empty() ? kNone : program_.helped[awaited];
+  if (number == kNone) return;
+  threads_[id].helps = number;
+  pools_[number].helpers.push_back(id);
+}
+
+// Lets the thread that has waited longest, among those that would run the task, look for one.
+bool SimMachine::call_helper(uint32_t number, uint32_t task) {
+  SimPool& pool = pools_[number];
+  for (const uint32_t id : pool.helpers) {
+    Thread& thread = threads_[id];
+    if (thread.is_called || thread.mode != Mode::waiting || completed_[thread.blocked_on]) continue;
+    if (!would_run(id, task, thread.blocked_on)) continue;
+    thread.is_called = true;
+    ++pool.waking;
+    clock_.at(clock_.now_ns() + pool.latency.idle_ns, TimedKind::resume, id);
+    return true;
+  }
+  return false;
+}
+
+void SimMachine::end_help(uint32_t id) {
+  Thread& thread = threads_[id];
+  SimPool& pool = pools_[std::exchange(thread.helps, kNone)];
+  std::erase(pool.helpers, id);
+  if (std::exchange(thread.is_called, false)) --pool.waking;
 }
 
 void SimMachine::create_worker(uint32_t number, uint32_t task) {
@@ -119,6 +172,7 @@ void SimMachine::go_idle(uint32_t id) {
 // worker that runs it.
 bool SimMachine::help(uint32_t id, uint32_t task) {
   if (!is_queued(task) && !parts_pool_.empty() && parts_pool_[task] != kNone) return help_with_parts(id, task);
+  if (!program_.helped.empty() && program_.helped[task] != kNone) return help_with_others(id, task);
   const uint32_t number = row(task).pool.value;
   if (number == kNone || !pools_[number].fork_join()) return false;
   SimPool& pool = pools_[number];
@@ -140,12 +194,19 @@ bool SimMachine::help(uint32_t id, uint32_t task) {
 // A thread that waits for a counted completer (a parallel stream is one) runs tasks that were forked below it: first
 // its own newest, then the oldest of others. Tasks that outsiders forked lie in the pool's common queue.
 bool SimMachine::help_with_parts(uint32_t id, uint32_t task) {
-  const uint32_t number = parts_pool_[task];
+  return help_pool(id, parts_pool_[task], [&](uint32_t t) { return is_part(t, task); });
+}
+
+bool SimMachine::help_with_others(uint32_t id, uint32_t task) {
+  return help_pool(id, program_.helped[task], [&](uint32_t t) { return would_run(id, t, task); });
+}
+
+template <typename IsWanted>
+bool SimMachine::help_pool(uint32_t id, uint32_t number, IsWanted is_wanted) {
   SimPool& pool = pools_[number];
   const bool outsider = threads_[id].pool != number;
   if (outsider && !program_.external_help[number]) return false;
   const auto is_waiting = [&](uint32_t t) { return is_queued(t); };
-  const auto is_wanted = [&](uint32_t t) { return is_part(t, task); };
   const uint32_t own = outsider ? kNone : threads_[id].worker;
   uint32_t part = pool.take_newest_part(outsider ? pool.queue : pool.workers[own].tasks, is_waiting, is_wanted);
   for (uint32_t i = 0; i < pool.workers.size() && part == kNone; ++i) {

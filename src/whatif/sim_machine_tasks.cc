@@ -57,6 +57,9 @@ void SimMachine::notify(uint32_t id, uint32_t task) {
   for (uint32_t node = first_waiter_[task]; node != kNone; node = waiters_[node].next) {
     const Waiter waiter = waiters_[node];
     if (waiter.is_thread) {
+      // While it runs another task, or is on its way to look for one, it finds by itself that this one is complete.
+      const Thread& thread = threads_[waiter.id];
+      if (thread.mode != Mode::waiting || thread.blocked_on != task || thread.is_called) continue;
       clock_.at(clock_.now_ns() + wait_latency_ns(waiter.id), TimedKind::resume, waiter.id);
       continue;
     }

@@ -35,10 +35,11 @@ struct SimPool {
   std::vector<Worker> workers;
   base::Fifo<uint32_t> idle;  // positions in `workers`, the longest idle first
   base::Fifo<uint32_t> queue;
-  uint32_t queued = 0;      // tasks in all queues, the skipped ones not counted
-  uint32_t waking = 0;      // workers on their way to look for tasks
-  uint32_t active = 0;      // workers neither idle nor blocked in a wait
-  int64_t last_end_ns = 0;  // when its latest task ended
+  std::vector<uint32_t> helpers;  // threads that wait and would run tasks meanwhile
+  uint32_t queued = 0;            // tasks in all queues, the skipped ones not counted
+  uint32_t waking = 0;            // workers on their way to look for tasks
+  uint32_t active = 0;            // workers neither idle nor blocked in a wait
+  int64_t last_end_ns = 0;        // when its latest task ended
 
   static constexpr uint32_t kNone = UINT32_MAX;
 

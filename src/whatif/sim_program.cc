@@ -285,11 +285,12 @@ class Compiler {
     if (keep_emits_) add(current(), OpCode::emit, 0, event);
   }
 
+  bool is_between_tasks() const { return worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber)); }
+
   // The draft to which an operation at this point belongs. A worker's work between two tasks is the tail of the first:
   // the library finishes what the task began.
   Draft& current() {
-    const bool between = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
-    if (!between) return drafts_.back();
+    if (!is_between_tasks()) return drafts_.back();
     return finished_.has_value ? finished_.draft : drafts_.front();
   }
 
@@ -354,7 +355,8 @@ class Compiler {
   void synchronise(const TaskWalk& walk, uint32_t event) {
     const int64_t net_ns = model::closes(walk.kind()) ? pop_wait_net_ns() : 0;
     begin_or_end_round(event);
-    append_sync_ops(program_, event, net_ns, keep_emits_, current().ops);
+    const bool in_queue = assumed().queues_are_recorded && is_between_tasks();
+    append_sync_ops(program_, event, net_ns, {.keep_emits = keep_emits_, .in_queue = in_queue}, current().ops);
   }
 
   void begin_or_end_round(uint32_t event) {
@@ -376,7 +378,7 @@ class Compiler {
       return;
     }
     if (program_.called[id]) add(current(), OpCode::call, id);
-    const bool outermost = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
+    const bool outermost = is_between_tasks();
     if (outermost) flush_finished();
     drafts_.push_back({id, {}});
     if (!spare_.empty()) {
@@ -393,7 +395,7 @@ class Compiler {
     if (worker_ && task(id).kind == TaskKind::thread) return;
     note_end(id, trace_.time_ns[event]);
     add(draft, OpCode::end, id, event);
-    const bool outermost = worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber));
+    const bool outermost = is_between_tasks();
     if (outermost) {
       flush_finished();
       finished_ = {true, std::move(draft)};
@@ -477,7 +479,7 @@ class Compiler {
     const uint32_t begin = walk.closed().begin.value;
     const uint32_t token = tokens_.of_event.empty() ? kNoEvent : tokens_.of_event[begin];
     // Between its tasks a worker sleeps in its pool's queue: that is left to the simulated pool.
-    if (worker_ && (drafts_.size() == 1 || is_thread_run(drafts_.back().fiber))) return;
+    if (is_between_tasks()) return;
     emit(begin);
     const bool managed =
         assumed().pools_of_the_jdk && model::is_managed_block(trace_, model::ContextId(trace_.b[begin]));

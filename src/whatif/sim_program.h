@@ -137,6 +137,9 @@ struct SimProgram {
   // completers, which parallel streams are made of). Both empty where the trace has none.
   std::vector<bool> counted;      // by task
   std::vector<uint32_t> parents;  // by task: the task that spawned it; UINT32_MAX for none
+  // By task: the fork-join pool whose tasks a thread runs while it waits for this future of some of them; UINT32_MAX for
+  // none. Empty where no thread does. `parents` is there with it, of tasks that were spawned within such tasks.
+  std::vector<uint32_t> helped;
   // By fiber: the run is over without it. Tasks that the recording cut off, delayed and periodic ones, and daemon
   // threads that are never joined would otherwise keep every variant at the recorded length.
   std::vector<bool> background;

@@ -13,11 +13,11 @@ constexpr uint32_t kNoEvent = UINT32_MAX;
 
 class Appender {
  public:
-  Appender(const SimProgram& program, uint32_t event, bool keep_emits, std::vector<Op>& ops)
-      : program_(program), trace_(*program.trace), event_(event), keep_emits_(keep_emits), ops_(ops) {}
+  Appender(const SimProgram& program, uint32_t event, SyncOptions options, std::vector<Op>& ops)
+      : program_(program), trace_(*program.trace), event_(event), options_(options), ops_(ops) {}
 
   void emit(uint32_t event) {
-    if (keep_emits_) ops_.push_back({0, event, OpCode::emit});
+    if (options_.keep_emits) ops_.push_back({0, event, OpCode::emit});
   }
 
   // The lock was acquired here, after a wait or at once.
@@ -27,8 +27,9 @@ class Appender {
     const CriticalSection& section = program_.sync.sections[at];
     if (section.outcome != Outcome::normal) return waited_in_vain(section, net_ns);
     const LockKind kind = trace_.locks[section.lock.index()].kind;
+    if (kind == LockKind::semaphore && options_.in_queue && net_ns > 0) return emit(event_);
     if (kind == LockKind::semaphore) return add(OpCode::sem_take, lock_value(at, section.lock.value, false));
-    if (program_.sync.credits.condition_of[at] != Credits::kNone) come(at);
+    if (program_.sync.credits.condition_of[at] != Credits::kNone && !options_.in_queue) come(at);
     if (!model::is_held(kind) || !section.release.valid()) return emit(event_);  // never released: not simulated
     add(OpCode::take, lock_value(at, section.lock.value, section.shared));
   }
@@ -47,6 +48,7 @@ class Appender {
     if (at == SyncFacts::kNone) return emit(event_);
     const CriticalSection& section = program_.sync.sections[at];
     if (section.request.valid()) emit(section.request.value);
+    if (options_.in_queue) return emit(event_);
     if (program_.sync.credits.condition_of[at] != Credits::kNone) {
       come(at);
     } else if (program_.sync.token_of_section[at] != SyncFacts::kNone) {
@@ -88,14 +90,15 @@ class Appender {
   const SimProgram& program_;
   const Trace& trace_;
   const uint32_t event_;
-  const bool keep_emits_;
+  const SyncOptions options_;
   std::vector<Op>& ops_;
 };
 
 }  // namespace
 
-void append_sync_ops(const SimProgram& program, uint32_t event, int64_t net_ns, bool keep_emits, std::vector<Op>& ops) {
-  Appender appender(program, event, keep_emits, ops);
+void append_sync_ops(const SimProgram& program, uint32_t event, int64_t net_ns, SyncOptions options,
+                     std::vector<Op>& ops) {
+  Appender appender(program, event, options, ops);
   switch (program.trace->kind[event]) {
     case EventKind::lock_acquire:
     case EventKind::lock_acquire_shared:

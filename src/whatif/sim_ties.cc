@@ -34,6 +34,7 @@ class TieFinder {
     find_dynamic();
     find_called();
     find_counted();
+    find_helped();
     find_background();
     return std::move(first_depends_);
   }
@@ -142,6 +143,30 @@ class TieFinder {
     if (!any) return;
     program_.counted = std::move(counted);
     program_.parents = std::move(parents);
+  }
+
+  bool is_forked(TaskId id) const {
+    const model::PoolId pool = id.valid() ? task(id.index()).pool : model::PoolId();
+    return pool.valid() && trace_.pools[pool.index()].kind == format::PoolKind::fork_join;
+  }
+
+  void find_helped() {
+    if (!program_.conventions.waiters_run_tasks) return;
+    std::vector<uint32_t> helped(trace_.tasks.size(), UINT32_MAX);
+    bool any = false;
+    for (const model::Dependency& dependency : trace_.dependencies) {
+      const uint32_t id = dependency.task.value;
+      if (!program_.dynamic[id] || task(id).start.valid() || !is_forked(dependency.source)) continue;
+      helped[id] = task(dependency.source.index()).pool.value;
+      any = true;
+    }
+    if (!any) return;
+    program_.helped = std::move(helped);
+    program_.parents.assign(trace_.tasks.size(), UINT32_MAX);
+    for (uint32_t id = 0; id < trace_.tasks.size(); ++id) {
+      if (task(id).start.valid() && is_forked(TaskId(id)) && is_forked(spawners_[id]))
+        program_.parents[id] = spawners_[id].value;
+    }
   }
 
   // True for a thread whose last event was added because the recording ended while it blocked or ran.

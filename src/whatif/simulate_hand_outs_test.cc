@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "whatif/simulated_text_for_test.h"
@@ -64,6 +65,108 @@ TEST(SimulateHandOuts, WhoEndsItsTaskTakesWhatAnIdleWorkerWasWokenFor) {
 )";
   EXPECT_EQ(end_of(simulated(parsed("pool q thread_pool 2 2" + std::string(kTasks))).trace, 3), 1'700'000);
   EXPECT_EQ(end_of(simulated(parsed("pool q thread_pool 0 max" + std::string(kTasks))).trace, 3), 2'190'000);
+}
+
+// An OpenMP region of two threads: t1 is main's part of it, t2 the other thread's, which comes to the barrier t7 at once.
+// Main makes t3 to t6 there, of 10 ms each, and comes to the barrier, too. In the recording it ran all of them; t8 and t9
+// are the arrivals.
+constexpr std::string_view kBarrierWithTasks = R"(fact agent native
+pool o fork_join 1 1
+0 main task_spawn t2 c1 o m2
+0 main task_spawn t1 c1 o m2
+0 main wait_begin t1 c1
+0 main task_start t1
+0 main task_spawn t3 c2 o m3
+0 main task_depends t7 t3 all
+0 main task_spawn t4 c2 o m3
+0 main task_depends t7 t4 all
+0 main task_spawn t5 c2 o m3
+0 main task_depends t7 t5 all
+0 main task_spawn t6 c2 o m3
+0 main task_depends t7 t6 all
+0 main task_depends t7 t9 all
+0 main task_complete t9
+0 main wait_begin t7 c1
+0 main task_start t3
+10000000 main task_end t3
+10000000 main task_start t4
+20000000 main task_end t4
+20000000 main task_start t5
+30000000 main task_end t5
+30000000 main task_start t6
+40000000 main task_end t6
+40000000 main task_complete t7
+40000000 main wait_end t7
+40000000 main task_end t1
+40000000 main wait_end t1
+40000000 main wait_begin t2 c1
+0 w1 worker_idle o
+0 w1 worker_busy o
+0 w1 task_start t2
+0 w1 task_depends t7 t8 all
+0 w1 task_complete t8
+0 w1 wait_begin t7 c1
+40000000 w1 wait_end t7
+40000000 w1 task_end t2
+40000000 w1 worker_idle o
+40000000 main wait_end t2
+40000000 main thread_end
+)";
+
+TEST(SimulateHandOuts, ThreadsAtABarrierRunTheTasksThatItWaitsFor) {
+  const Trace trace = parsed(kBarrierWithTasks);
+  const SimulateOptions options{.cores = 2, .recorded_latencies = false};
+  const Simulation result = simulated(trace, options);
+  EXPECT_EQ(result.duration_ns, 20'000'000);
+  std::map<uint32_t, int> run_by;
+  for (uint32_t task = 2; task < 6; ++task) ++run_by[result.trace.thread_of(result.trace.tasks[task].start).value];
+  EXPECT_THAT(run_by, testing::ElementsAre(testing::Pair(0, 2), testing::Pair(testing::_, 2)));
+  const SimulateOptions one_core{.cores = 1, .recorded_latencies = false};
+  EXPECT_EQ(simulated(trace, one_core).duration_ns, 40'000'000);
+}
+
+// t1 makes t2 and waits for it (t4). The other thread runs t2, which after 10 ms makes t5 and t7, of 20 ms each, and
+// waits for both (t6). In the recording it ran them one after the other; main, whose task they lie below, could have run
+// one of them meanwhile.
+constexpr std::string_view kNestedTasks = R"(fact agent native
+pool o fork_join 1 1
+0 main task_spawn t8 c1 o m2
+0 main task_spawn t1 c1 o m2
+0 main wait_begin t1 c1
+0 main task_start t1
+0 main task_spawn t2 c2 o m3
+0 main task_depends t4 t2 all
+0 main wait_begin t4 c1
+50000000 main task_complete t4
+50000000 main wait_end t4
+50000000 main task_end t1
+50000000 main wait_end t1
+50000000 main wait_begin t8 c1
+0 w1 worker_idle o
+0 w1 worker_busy o
+0 w1 task_start t8
+0 w1 task_end t8
+0 w1 task_start t2
+10000000 w1 task_spawn t5 c2 o m3
+10000000 w1 task_depends t6 t5 all
+10000000 w1 task_spawn t7 c2 o m3
+10000000 w1 task_depends t6 t7 all
+10000000 w1 wait_begin t6 c2
+10000000 w1 task_start t7
+30000000 w1 task_end t7
+30000000 w1 task_start t5
+50000000 w1 task_end t5
+50000000 w1 task_complete t6
+50000000 w1 wait_end t6
+50000000 w1 task_end t2
+50000000 w1 worker_idle o
+50000000 main wait_end t8
+50000000 main thread_end
+)";
+
+TEST(SimulateHandOuts, AThreadThatWaitsIsCalledForTasksBelowItsOwn) {
+  const SimulateOptions options{.cores = 2, .recorded_latencies = false};
+  EXPECT_EQ(simulated(parsed(kNestedTasks), options).duration_ns, 30'000'000);
 }
 
 // Main waits for a permit twice, at one place: t1 gives one after 30 ms, t2, on the same worker, after 40. With two

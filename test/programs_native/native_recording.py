@@ -35,8 +35,8 @@ class Recording:
         check(recorded_out == out, f"output differs:\n{out}\nrecorded:\n{recorded_out}\n{self.err}")
         check(recorded == status, f"status {status}, recorded {recorded}\n{self.err}")
 
-    def json(self, command, path=None, status=0):
-        ended, out, err = run([CONTRAFACT, command, "--json", path or self.path])
+    def json(self, command, path=None, status=0, arguments=()):
+        ended, out, err = run([CONTRAFACT, command, "--json", *arguments, path or self.path])
         check(ended == status, f"{command}: {err}")
         return json.loads(out)
 

@@ -1,0 +1,184 @@
+"""What is recorded of tasks that native programs hand to runtimes and pools."""
+
+import os
+import pathlib
+import sys
+
+from native_recording import CONTRAFACT, PROGRAMS, Recording, check, run
+
+SOURCES = pathlib.Path(__file__).resolve().parent
+
+
+def not_measured(why):
+    print(f"not measured: {why}")
+    sys.exit(77)
+
+
+def need_llvm_openmp():
+    if not any(pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")):
+        not_measured("no OpenMP runtime of LLVM's is installed (libomp-19-dev)")
+
+
+def line_of(source, text):
+    """The number of the only line that has the text."""
+    found = [i for i, line in enumerate((SOURCES / source).read_text().splitlines(), 1) if text in line]
+    check(len(found) == 1, f"{source}: '{text}' in lines {found}")
+    return found[0]
+
+
+def classes_of(recording, source, pool=None):
+    """The line of `source` where they are made, and how many there are, of each class of tasks. Runs of a runtime's own
+    threads are none."""
+    rows = [row for row in recording.json("tasks")["classes"] if row["spawn"] is not None and "via" not in row["spawn"]]
+    return sorted((row["spawn"]["line"], row["count"]) for row in rows
+                  if row["spawn"]["file"] == source and (pool is None or pool in row["pool"]))
+
+
+def openmp_counts(program, threads, recorded):
+    """Each construct with a known number of tasks. `recorded(case)`: how many tasks each class of the recording has."""
+    # A region's tasks, one for each thread, and those of the other constructs. A loop with a fixed schedule is its own
+    # affair with gcc; clang asks the runtime for each thread's part.
+    check(sum(recorded("regions")) == 5 * threads, "regions")
+    parts = [threads] if program.endswith("llvm") else []
+    for case, of_tasks in {"nested": [50, 50, 50], "groups": [40, 40], "chunks": [100], "fixed": parts, "barriers": [], "chain": [10],
+                           "at_once": [8], "loop_of_tasks": [20]}.items():
+        counts = recorded(case)
+        expected = [threads, *of_tasks]
+        # Clang copies constructs in loops, and each copy is a class.
+        check(sum(counts) == sum(expected) if parts else sorted(counts) == sorted(expected), (case, counts))
+    # Once in tens of thousands the runtime names a place of its own instead of the program's: all are there, but one of
+    # them counts as made where the region begins.
+    counts = recorded("recursion")
+    check(sum(counts) == threads + 232 + 232, counts)
+    check(sum(recorded("outside")) == 3, "outside")
+
+
+def openmp(program="openmp_tasks", replaced=True):
+    """Under LLVM's runtime in place of GNU's: the same output, and exact counts."""
+    need_llvm_openmp()
+    threads = 3
+
+    def recorded(case):
+        recording = Recording(program, case, threads)
+        check(("OpenMP: LLVM's runtime" in recording.err) == replaced, recording.err)
+        events = recording.events()
+        check(events["task_start"] == events["task_end"], (case, events))
+        check(events["wait_begin"] == events["wait_end"], (case, events))
+        info = recording.json("info")
+        check(info["trace"]["loss"]["notes"] == [], info["trace"]["loss"])
+        check("LLVM OMP" in info["facts"]["openmp.runtime"], info["facts"])
+        return [count for _, count in classes_of(recording, "openmp_tasks.cc", "OpenMP team of")]
+
+    openmp_counts(program, threads, recorded)
+
+
+def openmp_llvm():
+    """The same, compiled for that runtime."""
+    if not (PROGRAMS / "native_openmp_tasks_llvm").exists():
+        not_measured("clang and its OpenMP runtime are not installed (clang-19, libomp-19-dev)")
+    openmp("openmp_tasks_llvm", False)
+
+
+def openmp_kept():
+    """Without LLVM's runtime, and where it must not stand in, `record` says that tasks are not seen, and so does who reads it."""
+    recording = Recording("openmp_tasks", "nested", 3, options=["--keep-openmp"])
+    check("libgomp, does not report its tasks: they are not seen" in recording.err, recording.err)
+    notes = recording.json("tasks")["trace"]["loss"]["notes"]
+    check(notes == ["the work of OpenMP (libgomp) is not among the tasks: the agent cannot see it"], notes)
+    check(classes_of(recording, "openmp_tasks.cc", "OpenMP") == [], recording.json("tasks"))
+
+
+def named_tasks():
+    """Tasks that a program's own pool names: exact counts, its workers, who waits, what was dropped."""
+    recording = Recording("named_pool")
+    source = "named_pool.cc"
+    submit = line_of(source, "CONTRAFACT_TASK_SUBMIT(name_, job->function)")
+    rows = [row for row in recording.json("tasks")["classes"] if "adders" in row["pool"]]
+    check([row["body"]["method"] for row in rows] and all("add_up" in row["body"]["method"] for row in rows), rows)
+    check(all(row["spawn"]["line"] == submit for row in rows), (submit, rows))
+    check(sum(row["count"] for row in rows) == 65, rows)
+    events = recording.events()
+    check(events["task_drop"] == 5, events)
+    check(events["task_start"] == 60 + 3 and events["task_end"] == 60 + 3, events)
+    check(events["wait_begin"] == 60 + 3, events)
+    by_hand = Recording("named_tasks_c")
+    rows = [row for row in by_hand.json("tasks")["classes"] if "by hand" in row["pool"]]
+    check(sorted(row["count"] for row in rows) == [4, 4], rows)
+    check(all(row["body"]["method"] == "nothing" for row in rows), rows)
+    check(by_hand.events()["wait_end"] == 8, by_hand.events())
+
+
+def async_threads():
+    """The threads of std::async are tasks, made where the program asks for them."""
+    recording = Recording("async")
+    counts = classes_of(recording, "async.cc")
+    check(counts == [(line_of("async.cc", "// one place"), 6), (line_of("async.cc", "// another"), 4)], counts)
+    check(recording.events()["wait_end"] >= 10, recording.events())
+
+
+def openmp_times():
+    """Simulated unchanged, programs whose work OpenMP shares out take as long as they did: explicit tasks, recursive ones, a loop's
+    chunks, fixed parts, and phases between barriers."""
+    need_llvm_openmp()
+    busy_most, runs, enough = 0.05, 9, 3
+    for case in ["tasks", "recursion", "loop", "fixed", "phases"]:
+        errors = []
+        for _ in range(runs):
+            recording = Recording("openmp_times", case, 2)
+            threads = recording.json("info")["threads"]
+            if any(row["preempted_ns"] > busy_most * row["span_ns"] for row in threads):
+                continue
+            document = recording.json("estimate", arguments=["--model", "redispatch"])
+            text = next(row["before"] for row in document["effect"] if row["figure"] == "duration, simulated")
+            number, unit = text.split()
+            errors.append(float(number) * {"us": 1e3, "ms": 1e6, "s": 1e9}[unit] / document["base_duration_ns"] - 1)
+            if len(errors) == enough:
+                break
+        if len(errors) < enough:
+            not_measured(f"threads had to wait for a core in {runs - len(errors)} of {runs} runs")
+        error = sorted(errors)[enough // 2]
+        print(f"{case}: {100 * error:+.1f} %")
+        check(abs(error) < 0.05, (case, errors))
+
+
+def tbb():
+    """oneTBB: the same output, and exact counts where the library leaves them to the program."""
+    if not (PROGRAMS / "native_tbb_tasks").exists():
+        not_measured("oneTBB is not installed (libtbb-dev)")
+    source = "tbb_tasks.cc"
+
+    def recorded(case, options=()):
+        recording = Recording("tbb_tasks", case, options=options)
+        check("oneTBB" not in recording.err, recording.err)
+        check(recording.json("info")["trace"]["loss"]["notes"] == [], case)
+        return recording
+
+    def made_at(recording):
+        rows = recording.json("tasks")["classes"]
+        return {row["spawn"]["line"]: row["count"] for row in rows
+                if row["spawn"] is not None and row["pool"] == "oneTBB" and "apart" not in (row["body"] or {})}
+
+    recording = recorded("group")
+    check(made_at(recording) == {line_of(source, "// made here"): 40}, made_at(recording))
+    recording = recorded("recursion")
+    counts = made_at(recording)
+    check(counts == {line_of(source, "// the left one"): 127, line_of(source, "// the right one"): 127}, counts)
+    check(recording.events()["wait_begin"] == 127, recording.events())
+    # 64 leaves, each of one iteration: the loop's own task is one of them.
+    recording = recorded("loop")
+    rows = [row for row in recording.json("tasks")["classes"] if row["pool"] == "oneTBB" and "apart" not in row["body"]]
+    check(sum(row["count"] for row in rows) == 64, rows)
+    check(all("start_for" in row["body"]["method"] for row in rows), rows)
+    # What was enqueued, and what a cancelled group or an exception left.
+    events = recorded("arena").events()
+    check(events["task_start"] == events["task_end"] >= 10 + 2, events)
+    for case in ["exception", "cancel"]:
+        events = recorded(case).events()
+        check(events["task_drop"] > 0, (case, events))
+        # A thread that the library made may not have begun.
+        check(0 <= events["task_spawn"] - events["task_drop"] - events["task_start"] <= 1, (case, events))
+        check(events["wait_begin"] == events["wait_end"] == events["task_complete"], (case, events))
+    recorded("reduce")
+    for options in [["--sets=always"], ["--children"], ["--accesses"]]:
+        for case in ["group", "recursion", "exception", "cancel"]:
+            Recording("tbb_tasks", case, options=options)
