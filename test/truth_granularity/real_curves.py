@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""usage: real_curves.py CLASSES [--java JAVA] [--case NAME]... [--runs N] [--json FILE] [--markdown FILE]
+"""usage: real_curves.py CLASSES [--java JAVA] [--libraries FOLDER] [--case NAME]... [--runs N] [--json FILE] [--markdown FILE]
 
 Runs the programs of cases.json, unrecorded, at every setting that the case names, and says how long they took: what a predictor of
 granularity has to foresee. truth.py holds predictions against it, and reads what --json wrote (--real).
 
 The settings of a program take turns, --runs times, and up to shortest_run.RUNS_MAX times as often until the median of each is known
 within MEDIAN_ERROR_MAX. A run in which other programs had more than FOREIGN_MAX of the cores counts for nothing. A program of
-which a setting is not known by then is unusable."""
+which a setting is not known by then is unusable. Programs that use libraries are run if --libraries names a folder where these are, or may
+be fetched into by Maven."""
 import argparse
 import json
 import os
@@ -14,10 +15,12 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import machine
+import programs
 import same_work
 import shortest_run
 
@@ -25,24 +28,12 @@ RUN_SECONDS_MAX = 120
 FOREIGN_MAX = 0.05
 MEDIAN_ERROR_MAX = 0.025
 RUNS_MIN = 2  # undisturbed ones of a setting
-COUNTS_FROM = 1.3  # as fast as the default is the best setting of a program that counts
+COUNTS_FROM = 1.3  # times as fast as the default: the best setting of a program that counts
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Failure(Exception):
     """What makes a program no test of anything."""
-
-
-def all_cases(names):
-    cases = json.loads((pathlib.Path(__file__).parent / "cases.json").read_text())
-    unknown = set(names or []) - {case["name"] for case in cases}
-    if unknown:
-        sys.exit(f"no such case: {', '.join(sorted(unknown))}")
-    return [case for case in cases if not names or case["name"] in names]
-
-
-def command(options, case, setting):
-    return [options.java, *case.get("jvm", []), "-cp", str(options.classes), case["name"], str(setting)]
 
 
 def busy_s():
@@ -56,7 +47,10 @@ def timed(words):
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         before_s, start = busy_s(), time.monotonic()
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=errors)
+        watch = threading.Timer(RUN_SECONDS_MAX, process.kill)
+        watch.start()
         _, status, used = os.wait4(process.pid, 0)
+        watch.cancel()
         wall_s = time.monotonic() - start
         foreign_s = busy_s() - before_s - used.ru_utime - used.ru_stime
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -161,6 +155,7 @@ def markdown(options, cases, documents):
 
 def options_of(parser):
     parser.add_argument("--java", default="java")
+    parser.add_argument("--libraries", type=pathlib.Path)
     parser.add_argument("--case", action="append")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--json", type=pathlib.Path)
@@ -172,10 +167,10 @@ def main():
     parser.add_argument("classes", type=pathlib.Path)
     options_of(parser)
     options = parser.parse_args()
-    cases, documents = all_cases(options.case), []
+    cases, documents = programs.those_with_libraries(options.libraries, programs.all_cases(options.case)), []
     for case in cases:
         try:
-            found = measure(case, case["settings"], options.runs, lambda setting: timed(command(options, case, setting)))
+            found = measure(case, case["settings"], options.runs, lambda setting: timed(programs.command(options, case, setting)))
         except Failure as failure:
             sys.exit(f"truth: {failure}")
         documents.append(as_json(case, found))

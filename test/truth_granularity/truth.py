@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: truth.py CONTRAFACT CLASSES [--java JAVA] [--runs N] [--case NAME]... [--no-figures | --quick] [--real FILE] [--traces FOLDER]
+"""usage: truth.py CONTRAFACT CLASSES [--java JAVA] [--libraries FOLDER] [--runs N] [--case NAME]... [--no-figures | --quick] [--real FILE] [--traces FOLDER]
                 [--markdown FILE]
 
 Holds the curves of `contrafact granularity` against programs whose granularity was really changed. Each program of cases.json takes as
@@ -27,6 +27,7 @@ import tempfile
 import comparison
 import real_curves  # has put the folder of what the truth tests share on the path
 import machine
+import programs
 import shortest_run
 
 RUN_SECONDS_MAX = 300
@@ -45,7 +46,7 @@ def record(options, case):
     trace = options.traces / f"{case['name']}.cft"
     if trace.exists():
         return trace, None
-    return trace, run([options.contrafact, "record", "-q", "-o", trace, "--", *real_curves.command(options, case, case["default"])])
+    return trace, run([options.contrafact, "record", "-q", "-o", trace, "--", *programs.command(options, case, case["default"])])
 
 
 def predict(options, case, trace):
@@ -72,7 +73,7 @@ def really(options, case, settings, printed):
         return real_curves.real_of(options.measured[case["name"]]), options.measured[case["name"]]["unusable"]
 
     def timed(setting):
-        wall_s, out, foreign = real_curves.timed(real_curves.command(options, case, setting))
+        wall_s, out, foreign = real_curves.timed(programs.command(options, case, setting))
         if printed is not None and out != printed:
             raise real_curves.Failure(f"{case['name']}: at setting {setting} it prints {out.strip()!r}, recorded {printed.strip()!r}")
         return wall_s, out, foreign
@@ -172,7 +173,7 @@ def compare_all(options, cases):
 
 def main():
     options = parse()
-    cases = real_curves.all_cases(options.case)
+    cases = programs.those_with_libraries(options.libraries, programs.all_cases(options.case))
     if not options.no_figures:
         print("\n".join(HEAD))
     rows, failures = compare_all(options, cases)

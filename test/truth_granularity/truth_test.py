@@ -6,6 +6,7 @@ import random
 import unittest
 
 import comparison
+import programs
 import real_curves
 
 CASE = {"name": "Merge", "axes": ["tasks"], "rounds": 10, "default": 64, "settings": [32, 16, 8, 4, 2, 1], "why": "too small"}
@@ -114,7 +115,7 @@ class Settings(unittest.TestCase):
         self.assertIsNone(comparison.what_is_missing(CASE, comparison.curve_of(CASE, document(REAL))))
 
     def test_the_cases_fit_together(self):
-        for case in real_curves.all_cases(None):
+        for case in programs.all_cases(None):
             scale = 1 if case["axes"] == ["depth"] else case["rounds"]
             curve = {"axis": case["axes"][0], "before": scale * case["default"]}
             for setting in case["settings"]:

@@ -1,0 +1,117 @@
+import java.util.Random;
+import org.apache.lucene.analysis.standard.StandardAnalyzer;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.TextField;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.PhraseQuery;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.store.ByteBuffersDirectory;
+
+/**
+ * Lucene queries divided among two threads, as many each; those of the second are for phrases and take longer. The setting is the
+ * threads of a round. The index is made first, by one thread.
+ */
+public final class LuceneQueries {
+  private static final int ROUNDS = 12;
+  private static final int QUERIES = 256;
+  private static final int DOCUMENTS = 6_000;
+  private static final int WORDS = 2_000;
+  private static final int WORDS_PER_DOCUMENT = 80;
+
+  private static final class QueryThread extends Thread {
+    private final IndexSearcher searcher;
+    private final int from, to;
+    private long found;
+
+    QueryThread(IndexSearcher searcher, int from, int to) {
+      this.searcher = searcher;
+      this.from = from;
+      this.to = to;
+    }
+
+    @Override
+    public void run() {
+      for (int number = from; number < to; number++) {
+        found += search(searcher, number);
+      }
+    }
+  }
+
+  private static long search(IndexSearcher searcher, int number) {
+    try {
+      Query query = query(number);
+      long sum = searcher.count(query);
+      for (ScoreDoc best : searcher.search(query, 10).scoreDocs) {
+        sum += Math.round(best.score * 100);
+      }
+      return sum;
+    } catch (java.io.IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Query query(int number) {
+    Random random = new Random(number % 16);
+    String first = word(random);
+    return number < QUERIES / 2 ? new TermQuery(new Term("text", first)) : new PhraseQuery(2, "text", first, word(random));
+  }
+
+  /** Frequent words far oftener than rare ones, as in real text. */
+  private static String word(Random random) {
+    return "w" + (int) (Math.pow(WORDS, random.nextDouble()) - 1);
+  }
+
+  private static void index(ByteBuffersDirectory directory) throws java.io.IOException {
+    try (IndexWriter writer = new IndexWriter(directory, new IndexWriterConfig(new StandardAnalyzer()))) {
+      for (int number = 0; number < DOCUMENTS; number++) {
+        Random random = new Random(number);
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < WORDS_PER_DOCUMENT; i++) {
+          text.append(word(random)).append(' ');
+        }
+        Document document = new Document();
+        document.add(new TextField("text", text.toString(), Field.Store.NO));
+        writer.addDocument(document);
+      }
+      writer.forceMerge(1);
+    }
+  }
+
+  private static long round(IndexSearcher searcher, int count) throws InterruptedException {
+    QueryThread[] threads = new QueryThread[count];
+    for (int thread = 0; thread < count; thread++) {
+      threads[thread] = new QueryThread(searcher, QUERIES * thread / count, QUERIES * (thread + 1) / count);
+      threads[thread].start();
+    }
+    long sum = 0;
+    for (QueryThread thread : threads) {
+      thread.join();
+      sum += thread.found;
+    }
+    return sum;
+  }
+
+  public static void main(String[] args) throws Exception {
+    int threads = args.length == 0 ? 2 : Integer.parseInt(args[0]);
+    try (ByteBuffersDirectory directory = new ByteBuffersDirectory()) {
+      index(directory);
+      try (IndexReader reader = DirectoryReader.open(directory)) {
+        IndexSearcher searcher = new IndexSearcher(reader);
+        searcher.setQueryCache(null);
+        long sum = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+          sum += round(searcher, threads);
+        }
+        System.out.println("result " + sum);
+      }
+    }
+  }
+}
