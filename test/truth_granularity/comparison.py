@@ -25,8 +25,8 @@ def curve_of(case, document):
 
 def scale_of(case, curve):
     """How many of the curve's units one of the program's is, or None if the curve begins elsewhere. Tasks are counted over all
-    rounds, threads perhaps. A depth's is 1, whether the outermost task's is 0 or 1."""
-    if curve["axis"] == "depth":
+    rounds, threads perhaps. A level's is 1, whether the outermost task's is 0 or 1."""
+    if curve["axis"] == "level":
         return 1 if abs(curve["before"] - case["default"]) <= 1 else None
     for scale in (case.get("rounds", 1), 1):
         if curve["before"] == scale * case["default"]:
@@ -37,7 +37,7 @@ def scale_of(case, curve):
 def argument_of(case, curve, setting):
     """The program's argument for a setting of the curve, or None if it cannot be run so."""
     default = case["default"]
-    if curve["axis"] == "depth":
+    if curve["axis"] == "level":
         argument = default - (curve["before"] - setting)
         return argument if 1 <= argument <= default else None
     scale = scale_of(case, curve)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """usage: truth.py CONTRAFACT CLASSES [--java JAVA] [--libraries FOLDER] [--runs N] [--case NAME]... [--no-figures | --quick] [--real FILE] [--traces FOLDER]
-                [--markdown FILE]
+                [--foreign-max SHARE]                 [--markdown FILE]
 
 Holds the curves of `contrafact granularity` against programs whose granularity was really changed. Each program of cases.json takes as
 argument how many tasks (or threads) a round has, or how deep it forks, and prints the same whatever that is. It is recorded once at
@@ -80,7 +80,7 @@ def really(options, case, settings, printed):
 
     if options.no_figures:
         return {setting: timed(setting)[0] for setting in settings}, None
-    found = real_curves.measure(case, settings, options.runs, timed)
+    found = real_curves.measure(case, settings, options.runs, timed, options.foreign_max)
     return {setting: one.median_s() for setting, one in found.items() if one.runs_s}, real_curves.why_unusable(found)
 
 

@@ -81,7 +81,7 @@ class Limits(unittest.TestCase):
 
 class Settings(unittest.TestCase):
     def test_the_curve_must_begin_at_the_default(self):
-        for wrong in (document(REAL, scale=3), document(REAL, axis="depth"), document(REAL, body="Mergers.run"), {"curves": []}):
+        for wrong in (document(REAL, scale=3), document(REAL, axis="level"), document(REAL, body="Mergers.run"), {"curves": []}):
             with self.assertRaises(real_curves.Failure):
                 comparison.curve_of(CASE, wrong)
         self.assertEqual(comparison.curve_of(CASE, document(REAL, scale=1))["before"], 64)
@@ -104,9 +104,9 @@ class Settings(unittest.TestCase):
         self.assertEqual([comparison.argument_of(case, curve, 10 * setting) for setting in (8, 6, 5, 3)], [8, 6, None, 3])
 
     def test_depth_counts_from_its_deepest(self):
-        case = dict(CASE, axes=["depth"], default=15)
+        case = dict(CASE, axes=["level"], default=15)
         for before in (15, 16):
-            curve = {"axis": "depth", "before": before}
+            curve = {"axis": "level", "before": before}
             self.assertEqual([comparison.argument_of(case, curve, before - less) for less in (0, 5, 15)], [15, 10, None])
 
     def test_too_few_settings(self):
@@ -116,7 +116,7 @@ class Settings(unittest.TestCase):
 
     def test_the_cases_fit_together(self):
         for case in programs.all_cases(None):
-            scale = 1 if case["axes"] == ["depth"] else case["rounds"]
+            scale = 1 if case["axes"] == ["level"] else case["rounds"]
             curve = {"axis": case["axes"][0], "before": scale * case["default"]}
             for setting in case["settings"]:
                 self.assertEqual(comparison.argument_of(case, curve, scale * setting), setting, json.dumps(case))

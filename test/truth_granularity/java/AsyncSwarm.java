@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.LongAdder;
  * common pool has one worker and runAsync takes a new thread each time, unless the pool is given two (cases.json does).
  */
 public final class AsyncSwarm {
-  private static final int ROUNDS = 12;
+  private static final int ROUNDS = 24;
   private static final int ITEMS = 1 << 15;
   private static final int STEPS = 400;
 

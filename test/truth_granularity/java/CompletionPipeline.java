@@ -7,7 +7,7 @@ import java.util.concurrent.Executors;
  * ExecutorCompletionService as they come, and works on each. The setting is the tasks of a round.
  */
 public final class CompletionPipeline {
-  private static final int ROUNDS = 8;
+  private static final int ROUNDS = 24;
   private static final int ITEMS = 1 << 14;
   private static final int STEPS = 800;
   private static final int STEPS_AFTER = 100;

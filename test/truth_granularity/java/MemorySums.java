@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.LongAdder;
  * latch. The setting is the tasks of a round.
  */
 public final class MemorySums {
-  private static final int ROUNDS = 20;
+  private static final int ROUNDS = 36;
   private static final int ELEMENTS = 1 << 24;
-  private static final int BLOCKS = 1 << 14;
+  private static final int BLOCKS = 1 << 15;
 
   private static void round(ExecutorService pool, long[] values, LongAdder sum, int tasks) throws InterruptedException {
     CountDownLatch latch = new CountDownLatch(tasks);

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** A thread for every item, started in a loop, far more than there are cores. The setting is the threads of a round. */
 public final class ThreadPerItem {
-  private static final int ROUNDS = 20;
-  private static final int ITEMS = 512;
+  private static final int ROUNDS = 30;
+  private static final int ITEMS = 256;
   private static final int STEPS = 20_000;
 
   private static void round(LongAdder sum, int count) throws InterruptedException {

@@ -6,7 +6,7 @@ import java.util.concurrent.Future;
 
 /** A callable for every item, each handed to a pool of two and collected by its future. The setting is the tasks of a round. */
 public final class TinyCallables {
-  private static final int ROUNDS = 10;
+  private static final int ROUNDS = 24;
   private static final int ITEMS = 1 << 15;
   private static final int STEPS = 500;
 

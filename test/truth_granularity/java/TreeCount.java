@@ -8,10 +8,10 @@ import java.util.concurrent.RecursiveTask;
  * invokeAll. The setting is down to which depth there are tasks; the tree is the same.
  */
 public final class TreeCount {
-  private static final int ROUNDS = 6;
-  private static final int DEPTH = 14;
+  private static final int ROUNDS = 16;
+  private static final int DEPTH = 12;
   private static final int ROOT_CHILDREN = 24;
-  private static final int STEPS = 100;
+  private static final int STEPS = 50;
 
   @SuppressWarnings("serial")
   private static final class Node extends RecursiveTask<Long> {

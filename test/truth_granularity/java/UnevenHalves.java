@@ -1,11 +1,11 @@
 /**
- * Queries divided among two threads once and for all, as many each, but those of the second take three times as long. The setting
+ * Queries divided among two threads once and for all, as many each, but those of the second take five times as long. The setting
  * is the threads of a round.
  */
 public final class UnevenHalves {
   private static final int ROUNDS = 8;
   private static final int QUERIES = 1 << 10;
-  private static final int STEPS = 45_000;
+  private static final int STEPS = 30_000;
 
   private static final class QueryThread extends Thread {
     private final int from, to;
@@ -19,7 +19,7 @@ public final class UnevenHalves {
     @Override
     public void run() {
       int middle = Math.min(Math.max(QUERIES / 2, from), to);
-      found = Work.items(from, middle, STEPS) + Work.items(middle, to, 3 * STEPS);
+      found = Work.items(from, middle, STEPS) + Work.items(middle, to, 5 * STEPS);
     }
   }
 

@@ -11,9 +11,9 @@ import java.util.concurrent.Future;
  * has twice as many threads as there are cores. The setting is the tasks of a round.
  */
 public final class WordLines {
-  private static final int ROUNDS = 12;
-  private static final int LINES = 1 << 13;
-  private static final int WORDS = 24;
+  private static final int ROUNDS = 30;
+  private static final int LINES = 1 << 14;
+  private static final int WORDS = 12;
 
   private static String line(int number) {
     StringBuilder text = new StringBuilder();

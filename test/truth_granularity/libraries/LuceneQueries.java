@@ -20,9 +20,9 @@ import org.apache.lucene.store.ByteBuffersDirectory;
  * threads of a round. The index is made first, by one thread.
  */
 public final class LuceneQueries {
-  private static final int ROUNDS = 12;
+  private static final int ROUNDS = 40;
   private static final int QUERIES = 256;
-  private static final int DOCUMENTS = 6_000;
+  private static final int DOCUMENTS = 3_000;
   private static final int WORDS = 2_000;
   private static final int WORDS_PER_DOCUMENT = 80;
 
