@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 public final class ThreeImages {
   private static final int ROUNDS = 12;
   private static final int STEPS = 20_000;
-  private static final Pieces IMAGES = new Pieces(new int[] {1000, 1000, 1500}, STEPS);
+  private static final Pieces IMAGES = new Pieces(new int[] {1000, 1000, 2000}, STEPS);
 
   public static void main(String[] args) throws Exception {
     int tasks = Work.setting(args, IMAGES.count());

@@ -2,7 +2,7 @@
 #include "items.h"
 
 static constexpr int rounds = 12, images = 3, steps = 20'000;
-static constexpr int size_of[images] = {1000, 1000, 1500};
+static constexpr int size_of[images] = {1000, 1000, 2000};
 
 int main(int argument_count, char** arguments) {
   const int tasks = setting(argument_count, arguments, images, images * 1000);
