@@ -7,10 +7,10 @@ import java.util.concurrent.Executors;
  * ExecutorCompletionService as they come, and works on each. The setting is the tasks of a round.
  */
 public final class CompletionPipeline {
-  private static final int ROUNDS = 24;
+  private static final int ROUNDS = 32;
   private static final int ITEMS = 1 << 14;
-  private static final int STEPS = 800;
-  private static final int STEPS_AFTER = 100;
+  private static final int STEPS = 400;
+  private static final int STEPS_AFTER = 50;
 
   private static void handOut(ExecutorCompletionService<Long> service, int tasks) {
     for (int task = 0; task < tasks; task++) {

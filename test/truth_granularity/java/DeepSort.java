@@ -3,9 +3,9 @@ import java.util.concurrent.RecursiveAction;
 
 /** Merge sort by fork and join that forks down to a few elements. The setting is how deep it forks; the sort is the same. */
 public final class DeepSort {
-  private static final int ROUNDS = 24;
+  private static final int ROUNDS = 16;
   private static final int ELEMENTS = 1 << 17;
-  private static final int DEPTH = 15;
+  private static final int DEPTH = 16;
 
   @SuppressWarnings("serial")
   private static final class Sort extends RecursiveAction {

@@ -7,9 +7,9 @@ import java.util.concurrent.Future;
 
 /** Steps of a simulation, each a batch of callables for invokeAll, which waits for the last. The setting is the tasks of a step. */
 public final class FineRounds {
-  private static final int ROUNDS = 2000;
+  private static final int ROUNDS = 2500;
   private static final int CELLS = 256;
-  private static final int STEPS = 500;
+  private static final int STEPS = 200;
 
   public static void main(String[] args) throws Exception {
     int tasks = Work.setting(args, CELLS);

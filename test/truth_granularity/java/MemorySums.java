@@ -4,13 +4,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Sums of blocks of an array that no cache holds: the cores share the memory. Tasks are handed out by execute and counted by a
+ * Sums of small blocks of an array of 64 MB: the cores share the memory and its caches. Tasks are handed out by execute and counted by a
  * latch. The setting is the tasks of a round.
  */
 public final class MemorySums {
-  private static final int ROUNDS = 36;
-  private static final int ELEMENTS = 1 << 24;
-  private static final int BLOCKS = 1 << 15;
+  private static final int ROUNDS = 64;
+  private static final int ELEMENTS = 1 << 23;
+  private static final int BLOCKS = 1 << 14;
 
   private static void round(ExecutorService pool, long[] values, LongAdder sum, int tasks) throws InterruptedException {
     CountDownLatch latch = new CountDownLatch(tasks);
