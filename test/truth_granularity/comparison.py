@@ -39,7 +39,7 @@ def argument_of(case, curve, setting):
     default = case["default"]
     if curve["axis"] == "level":
         argument = default - (curve["before"] - setting)
-        return argument if 1 <= argument <= default else None
+        return argument if 0 <= argument <= default else None
     scale = scale_of(case, curve)
     argument = round(setting / scale)
     if not 1 <= argument <= case.get("most", default) or abs(argument * scale - setting) > REACHED_WITHIN * setting:

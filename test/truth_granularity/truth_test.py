@@ -107,7 +107,7 @@ class Settings(unittest.TestCase):
         case = dict(CASE, axes=["level"], default=15)
         for before in (15, 16):
             curve = {"axis": "level", "before": before}
-            self.assertEqual([comparison.argument_of(case, curve, before - less) for less in (0, 5, 15)], [15, 10, None])
+            self.assertEqual([comparison.argument_of(case, curve, before - less) for less in (0, 5, 15, 16)], [15, 10, 0, None])
 
     def test_too_few_settings(self):
         few = document({64: 2.0, 32: 1.5, 16: 1.2})

@@ -64,7 +64,7 @@ public final class DeepSort {
   }
 
   public static void main(String[] args) {
-    int depth = Work.setting(args, DEPTH);
+    int depth = Work.level(args, DEPTH);
     ForkJoinPool pool = new ForkJoinPool(2);
     long[] values = new long[ELEMENTS];
     long[] spare = new long[ELEMENTS];

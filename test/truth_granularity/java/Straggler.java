@@ -21,7 +21,7 @@ public final class Straggler {
     for (int round = 0; round < ROUNDS; round++) {
       List<ForkJoinTask<Long>> files = new ArrayList<>();
       for (LongSupplier body : FILES.tasks(tasks)) {
-        files.add(pool.submit(body::getAsLong));
+        files.add(pool.submit(() -> body.getAsLong()));
       }
       for (ForkJoinTask<Long> file : files) {
         sum += file.join();

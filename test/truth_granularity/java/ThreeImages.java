@@ -18,7 +18,7 @@ public final class ThreeImages {
     for (int round = 0; round < ROUNDS; round++) {
       List<Future<Long>> bands = new ArrayList<>();
       for (LongSupplier body : IMAGES.tasks(tasks)) {
-        bands.add(pool.submit(body::getAsLong));
+        bands.add(pool.submit(() -> body.getAsLong()));
       }
       for (Future<Long> band : bands) {
         sum += band.get();

@@ -57,7 +57,7 @@ public final class TreeCount {
   }
 
   public static void main(String[] args) {
-    int depth = Work.setting(args, DEPTH);
+    int depth = Work.level(args, DEPTH);
     ForkJoinPool pool = new ForkJoinPool(2);
     long sum = 0;
     for (int round = 0; round < ROUNDS; round++) {

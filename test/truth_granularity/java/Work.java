@@ -36,11 +36,20 @@ final class Work {
     return (int) ((long) items * task / tasks);
   }
 
-  /** The argument: how many tasks (threads) a round has, or how deep it forks. */
+  /** The argument: how many tasks (threads) a round has. */
   static int setting(String[] args, int byDefault) {
+    return setting(args, byDefault, 1);
+  }
+
+  /** The argument: down to which level there are tasks; 0 is that of the outermost. */
+  static int level(String[] args, int byDefault) {
+    return setting(args, byDefault, 0);
+  }
+
+  private static int setting(String[] args, int byDefault, int least) {
     int setting = args.length == 0 ? byDefault : Integer.parseInt(args[0]);
-    if (args.length > 1 || setting < 1) {
-      throw new IllegalArgumentException("at most one argument, a number from 1 on");
+    if (args.length > 1 || setting < least) {
+      throw new IllegalArgumentException("at most one argument, a number from " + least + " on");
     }
     return setting;
   }
