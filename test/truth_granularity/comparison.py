@@ -15,12 +15,19 @@ EVEN_ENOUGH = 40
 
 def curve_of(case, document):
     """The curve of the program's own tasks, whose recorded setting is the program's default."""
-    named = [curve for curve in document["curves"] if curve["axis"] in case["axes"] and curve["body"].split(".")[0].split("$")[0] == case["name"]]
+    named = [curve for curve in document["curves"] if curve["axis"] in case["axes"] and is_own(case, curve)]
     fitting = [curve for curve in named if scale_of(case, curve)]
     if not fitting:
         begin = ", ".join(f"{curve['axis']} {curve['before']} of {curve['body']}" for curve in document["curves"])
         raise real_curves.Failure(f"{case['name']}: no curve begins at its {case['axes'][0]}; there are: {begin or 'none'}")
     return min(fitting, key=lambda curve: case["axes"].index(curve["axis"]))
+
+
+def is_own(case, curve):
+    """Whether its tasks are of the program's main class, or of its one source file."""
+    if case.get("native"):
+        return f"{case['name']}.cc:" in curve["place"]
+    return curve["body"].split(".")[0].split("$")[0] == case["name"]
 
 
 def scale_of(case, curve):

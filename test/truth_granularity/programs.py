@@ -14,12 +14,19 @@ def all_cases(names):
     return [case for case in cases if not names or case["name"] in names]
 
 
-def those_with_libraries(folder, cases):
-    """The cases that can be run: those with libraries only if these are in the folder, or could be fetched into it."""
-    why = fetch(folder) if any(case.get("library") for case in cases) else ""
-    if why:
-        print(f"left out: {', '.join(case['name'] for case in cases if case.get('library'))}: {why}", flush=True)
-    return [case for case in cases if not (why and case.get("library"))]
+def that_can_be_run(options, cases):
+    """Without those of which something is missing; says what."""
+    why = {"library": fetch(options.libraries) if any(case.get("library") for case in cases) else "",
+           "native": "" if options.native else "no --native",
+           "openmp": "" if openmp_runtime() else "LLVM's OpenMP runtime is not installed"}
+    found = []
+    for case in cases:
+        missing = next((text for need, text in why.items() if case.get(need) and text), None)
+        if missing:
+            print(f"left out: {case['name']}: {missing}", flush=True)
+        else:
+            found.append(case)
+    return found
 
 
 def fetch(folder):
@@ -34,6 +41,16 @@ def fetch(folder):
     return why
 
 
-def command(options, case, setting):
+def openmp_runtime():
+    """LLVM's, or None."""
+    folder = pathlib.Path("/usr/lib")
+    return next((str(path) for pattern in ("*/libomp.so.5", "llvm-*/lib/libomp.so.5") for path in sorted(folder.glob(pattern))), None)
+
+
+def command(options, case, setting, recorded=False):
+    """OpenMP programs always run with LLVM's runtime, as they do when they are recorded: by itself another would be measured."""
+    if case.get("native"):
+        preload = [] if recorded or not case.get("openmp") else ["env", f"LD_PRELOAD={openmp_runtime()}"]
+        return [*preload, f"{options.native}/truth_granularity_{case['name']}", str(setting)]
     path = f"{options.libraries}/classes:{options.libraries}/jars/*" if case.get("library") else str(options.classes)
     return [options.java, *case.get("jvm", []), "-cp", path, case["name"], str(setting)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""usage: real_curves.py CLASSES [--java JAVA] [--libraries FOLDER] [--case NAME]... [--runs N] [--foreign-max SHARE]
-                      [--json FILE] [--markdown FILE]
+"""usage: real_curves.py CLASSES [--java JAVA] [--native FOLDER] [--libraries FOLDER] [--case NAME]... [--runs N]
+                      [--foreign-max SHARE] [--json FILE] [--markdown FILE]
 
 Runs the programs of cases.json, unrecorded, at every setting that the case names, and says how long they took: what a predictor of
 granularity has to foresee. truth.py holds predictions against it, and reads what --json wrote (--real).
@@ -8,8 +8,8 @@ granularity has to foresee. truth.py holds predictions against it, and reads wha
 The settings of a program take turns, --runs times, and up to shortest_run.RUNS_MAX times as often until the median of each is known
 within MEDIAN_ERROR_MAX. A run in which other programs had more than FOREIGN_MAX of the cores counts for nothing (--foreign-max for
 figures that stand for nothing: beside other load, under `nice -n -20`, what these have is mostly what the program leaves). A program of
-which a setting is not known by then is unusable. Programs that use libraries are run if --libraries names a folder where these are, or may
-be fetched into by Maven."""
+which a setting is not known by then is unusable. Native programs are run if --native names the folder
+of their binaries, those that use libraries if --libraries names a folder where these are, or may be fetched into by Maven."""
 import argparse
 import json
 import os
@@ -157,6 +157,7 @@ def markdown(options, cases, documents):
 
 def options_of(parser):
     parser.add_argument("--java", default="java")
+    parser.add_argument("--native", type=pathlib.Path)
     parser.add_argument("--libraries", type=pathlib.Path)
     parser.add_argument("--case", action="append")
     parser.add_argument("--runs", type=int, default=5)
@@ -170,7 +171,7 @@ def main():
     parser.add_argument("classes", type=pathlib.Path)
     options_of(parser)
     options = parser.parse_args()
-    cases, documents = programs.those_with_libraries(options.libraries, programs.all_cases(options.case)), []
+    cases, documents = programs.that_can_be_run(options, programs.all_cases(options.case)), []
     for case in cases:
         try:
             found = measure(case, case["settings"], options.runs, lambda setting: timed(programs.command(options, case, setting)), options.foreign_max)

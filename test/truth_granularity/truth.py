@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""usage: truth.py CONTRAFACT CLASSES [--java JAVA] [--libraries FOLDER] [--runs N] [--case NAME]... [--no-figures | --quick] [--real FILE] [--traces FOLDER]
+"""usage: truth.py CONTRAFACT CLASSES [--java JAVA] [--native FOLDER] [--libraries FOLDER] [--runs N] [--case NAME]...
+                [--no-figures | --quick] [--real FILE] [--traces FOLDER]
                 [--foreign-max SHARE]                 [--markdown FILE]
 
 Holds the curves of `contrafact granularity` against programs whose granularity was really changed. Each program of cases.json takes as
@@ -46,7 +47,7 @@ def record(options, case):
     trace = options.traces / f"{case['name']}.cft"
     if trace.exists():
         return trace, None
-    return trace, run([options.contrafact, "record", "-q", "-o", trace, "--", *programs.command(options, case, case["default"])])
+    return trace, run([options.contrafact, "record", "-q", "-o", trace, "--", *programs.command(options, case, case["default"], recorded=True)])
 
 
 def predict(options, case, trace):
@@ -173,7 +174,7 @@ def compare_all(options, cases):
 
 def main():
     options = parse()
-    cases = programs.those_with_libraries(options.libraries, programs.all_cases(options.case))
+    cases = programs.that_can_be_run(options, programs.all_cases(options.case))
     if not options.no_figures:
         print("\n".join(HEAD))
     rows, failures = compare_all(options, cases)

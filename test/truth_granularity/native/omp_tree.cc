@@ -1,7 +1,7 @@
 // A tree of uneven branches counted by a task for each node. The setting is down to which depth there are tasks.
 #include "items.h"
 
-static constexpr int rounds = 6, depth_max = 14, root_children = 24, steps = 80;
+static constexpr int rounds = 8, depth_max = 13, root_children = 24, steps = 80;
 
 static int children_of(uint64_t value, int depth) { return depth == 0 ? root_children : depth == depth_max ? 0 : static_cast<int>(value % 5); }
 
