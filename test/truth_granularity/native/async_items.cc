@@ -12,7 +12,8 @@ int main(int argument_count, char** arguments) {
   for (int round = 0; round < rounds; ++round) {
     std::vector<std::future<uint64_t>> results;
     for (int task = 0; task < tasks; ++task)
-      results.push_back(std::async(std::launch::async, [=] { return items(first(count, tasks, task), first(count, tasks, task + 1), steps); }));
+      results.push_back(std::async(
+          std::launch::async, [=] { return items(first(count, tasks, task), first(count, tasks, task + 1), steps); }));
     for (auto& result : results) sum += result.get();
   }
   return print_result(sum);

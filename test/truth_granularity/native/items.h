@@ -23,7 +23,9 @@ inline uint64_t items(int from, int to, int steps) {
 }
 
 // The first of `count` items that belongs to a task, of `tasks` that get neighbours.
-inline int first(int count, int tasks, int task) { return static_cast<int>(static_cast<int64_t>(count) * task / tasks); }
+inline int first(int count, int tasks, int task) {
+  return static_cast<int>(static_cast<int64_t>(count) * task / tasks);
+}
 
 inline int setting(int argument_count, char** arguments, int by_default, int most) {
   const int value = argument_count == 1 ? by_default : atoi(arguments[1]);

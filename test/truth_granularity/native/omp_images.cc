@@ -1,5 +1,6 @@
-// Three images, one OpenMP task each, on two threads: the largest is begun last, whether the runtime takes the first or the last task first. The setting is the tasks of a round: three times as
-// many cut each image into as many bands, fewer put neighbours together.
+// Three images, one OpenMP task each, on two threads: the largest is begun last, whether the runtime takes the first or the last
+// task first. The setting is the tasks of a round: three times as many cut each image into as many bands, fewer put neighbours
+// together.
 #include "items.h"
 
 static constexpr int rounds = 12, images = 3, steps = 20'000;
@@ -23,9 +24,11 @@ int main(int argument_count, char** arguments) {
 #pragma omp task shared(sum) firstprivate(task)
       {
         uint64_t part = 0;
-        if (tasks > images) part = band_of(task / bands, bands, task % bands);
+        if (tasks > images)
+          part = band_of(task / bands, bands, task % bands);
         else
-          for (int image = task * together; image < images && image < (task + 1) * together; ++image) part += band_of(image, 1, 0);
+          for (int image = task * together; image < images && image < (task + 1) * together; ++image)
+            part += band_of(image, 1, 0);
 #pragma omp atomic
         sum += part;
       }

@@ -3,12 +3,15 @@
 
 static constexpr int rounds = 8, depth_max = 13, root_children = 24, steps = 80;
 
-static int children_of(uint64_t value, int depth) { return depth == 0 ? root_children : depth == depth_max ? 0 : static_cast<int>(value % 5); }
+static int children_of(uint64_t value, int depth) {
+  return depth == 0 ? root_children : depth == depth_max ? 0 : static_cast<int>(value % 5);
+}
 
 static uint64_t count(uint64_t hash, int depth) {
   const uint64_t value = spin(hash, steps);
   uint64_t sum = 1 + value % 3;
-  for (int child = 0; child < children_of(value, depth); ++child) sum += count(value * 31 + static_cast<uint64_t>(child), depth + 1);
+  for (int child = 0; child < children_of(value, depth); ++child)
+    sum += count(value * 31 + static_cast<uint64_t>(child), depth + 1);
   return sum;
 }
 
