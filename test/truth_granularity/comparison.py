@@ -24,9 +24,9 @@ def curve_of(case, document):
 
 
 def is_own(case, curve):
-    """Whether its tasks are of the program's main class, or of its one source file."""
+    """Whether its tasks are of the program's main class, or handed out in its one source file (or binary, of which that is the name)."""
     if case.get("native"):
-        return f"{case['name']}.cc:" in curve["place"]
+        return case["name"] in curve["place"]
     return curve["body"].split(".")[0].split("$")[0] == case["name"]
 
 

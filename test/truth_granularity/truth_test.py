@@ -86,6 +86,13 @@ class Settings(unittest.TestCase):
                 comparison.curve_of(CASE, wrong)
         self.assertEqual(comparison.curve_of(CASE, document(REAL, scale=1))["before"], 64)
 
+    def test_a_native_program_is_known_by_its_source(self):
+        case, curves = dict(CASE, name="merge", native=True), document(REAL, body="main._omp_fn.0")["curves"]
+        for place in ("main (merge.cc:12)", "main._omp_fn.0+0x9c (truth_granularity_merge)"):
+            self.assertEqual(comparison.curve_of(case, {"curves": [curves[0], dict(curves[1], place=place)]})["place"], place)
+        with self.assertRaises(real_curves.Failure):
+            comparison.curve_of(case, {"curves": curves})
+
     def test_tasks_are_counted_over_all_rounds(self):
         curve = comparison.curve_of(CASE, document(REAL))
         self.assertEqual([comparison.argument_of(CASE, curve, setting) for setting in (640, 320, 10, 5, 1280)], [64, 32, 1, None, None])

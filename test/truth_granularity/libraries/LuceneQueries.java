@@ -16,13 +16,13 @@ import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.store.ByteBuffersDirectory;
 
 /**
- * Lucene queries divided among two threads, as many each; those of the second are for phrases and take far longer. The setting is the
- * threads of a round. The index is made first, by one thread.
+ * A thread for each Lucene query; half of them ask for phrases and take far longer. The setting is the threads of a round. The index is
+ * made first, by one thread.
  */
 public final class LuceneQueries {
   private static final int ROUNDS = 40;
   private static final int QUERIES = 256;
-  private static final int DOCUMENTS = 2_000;
+  private static final int DOCUMENTS = 1_000;
   private static final int WORDS = 2_000;
   private static final int WORDS_PER_DOCUMENT = 80;
 
@@ -58,12 +58,12 @@ public final class LuceneQueries {
     }
   }
 
-  /** The first half asks for one rare word, the second for two frequent ones close to each other. */
+  /** Every other one asks for one rare word, the rest for two frequent ones close to each other. */
   private static Query query(int number) {
-    if (number < QUERIES / 2) {
+    if (number % 2 == 0) {
       return new TermQuery(new Term("text", "w" + (WORDS / 2 + number)));
     }
-    return new PhraseQuery(2, "text", "w" + number % 8, "w" + (number / 8 % 8 + 8));
+    return new PhraseQuery(2, "text", "w" + number / 2 % 8, "w" + (number / 16 % 8 + 8));
   }
 
   /** Frequent words far oftener than rare ones, as in real text. */
@@ -102,7 +102,7 @@ public final class LuceneQueries {
   }
 
   public static void main(String[] args) throws Exception {
-    int threads = args.length == 0 ? 2 : Integer.parseInt(args[0]);
+    int threads = args.length == 0 ? QUERIES : Integer.parseInt(args[0]);
     try (ByteBuffersDirectory directory = new ByteBuffersDirectory()) {
       index(directory);
       try (IndexReader reader = DirectoryReader.open(directory)) {
