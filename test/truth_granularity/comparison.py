@@ -58,6 +58,17 @@ def argument_of(case, curve, setting):
     return argument if divides or (not pieces and argument >= EVEN_ENOUGH) else None
 
 
+def best_argument(case, curve):
+    """That of the curve's best setting; if the program cannot have it, of the best that it can within the flat region around it. None
+    if there is none."""
+    best = argument_of(case, curve, curve["best"])
+    if best is not None:
+        return best
+    flat = [(point["duration_ns"], argument_of(case, curve, point["setting"])) for point in curve["points"]
+            if point["duration_ns"] is not None and curve["flat_from"] <= point["setting"] <= curve["flat_to"]]
+    return min(((duration, argument) for duration, argument in flat if argument is not None), default=(None, None))[1]
+
+
 class Compared:
     """A case's curve beside what the program really took. `real`: seconds by argument."""
 
@@ -74,7 +85,7 @@ class Compared:
             elif argument in real:
                 self.predicted[argument] = point["duration_ns"] / as_recorded
                 self.held[argument] = point["low_ns"] / as_recorded <= real[argument] / real[self.default] <= point["high_ns"] / as_recorded
-        self.best = argument_of(case, curve, curve["best"])
+        self.best = best_argument(case, curve)
 
     def keeps(self):
         return self.case.get("nothing_helps", False)
@@ -106,7 +117,7 @@ class Compared:
 
 def as_recorded(one):
     """What a predictor would say for which nothing ever changes."""
-    curve = dict(one.curve, best=one.curve["before"],
+    curve = dict(one.curve, best=one.curve["before"], flat_from=one.curve["before"], flat_to=one.curve["before"],
                  points=[dict(point, duration_ns=1, low_ns=1, high_ns=1) for point in one.curve["points"]])
     return Compared(one.case, curve, one.real)
 
@@ -118,8 +129,8 @@ def arguments_of(case, curve):
 
 def what_is_missing(case, curve):
     """Why the curve cannot be compared, or None."""
-    if argument_of(case, curve, curve["best"]) is None:
-        return f"{case['name']}: its best setting, {curve['best']}, is none that the program can have"
+    if best_argument(case, curve) is None:
+        return f"{case['name']}: its best setting, {curve['best']}, and what is as good, is none that the program can have"
     reached = [argument for argument in arguments_of(case, curve) if argument != case["default"]]
     if len(reached) < POINTS_MIN:
         return f"{case['name']}: only {len(reached)} of its curve's {len(curve['points'])} settings can be run"

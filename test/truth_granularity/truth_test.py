@@ -22,9 +22,10 @@ def document(predicted, default=64, scale=10, axis="tasks", body="Merge.lambda$r
     """What the command says of a program whose durations, by argument, it predicts so."""
     points = [point(scale * setting, seconds, None if setting == default else "merge-tasks") for setting, seconds in predicted.items()]
     known = {setting: seconds for setting, seconds in predicted.items() if seconds is not None}
+    flat = [scale * setting for setting, seconds in known.items() if seconds <= 1.01 * min(known.values())]
     return {"curves": [{"axis": "tasks", "body": "Other.run", "place": "", "before": 64, "best": 64, "points": []},
                        {"axis": axis, "body": body, "place": "Merge.round (Merge.java:9)", "before": scale * default,
-                        "best": scale * min(known, key=known.get), "points": points}]}
+                        "best": scale * min(known, key=known.get), "flat_from": min(flat), "flat_to": max(flat), "points": points}]}
 
 
 def compared(predicted, case=CASE, real=REAL):
@@ -115,6 +116,13 @@ class Settings(unittest.TestCase):
         for before in (15, 16):
             curve = {"axis": "level", "before": before}
             self.assertEqual([comparison.argument_of(case, curve, before - less) for less in (0, 5, 15, 16)], [15, 10, 0, None])
+
+    def test_a_best_setting_that_cannot_be_run(self):
+        curve = comparison.curve_of(CASE, document(REAL | {3: 0.995}))
+        self.assertEqual((curve["best"], comparison.best_argument(CASE, curve)), (30, 4))
+        curve = comparison.curve_of(CASE, document(REAL | {3: 0.9}))
+        self.assertIsNone(comparison.best_argument(CASE, curve))
+        self.assertIn("its best setting, 30,", comparison.what_is_missing(CASE, curve))
 
     def test_too_few_settings(self):
         few = document({64: 2.0, 32: 1.5, 16: 1.2})
