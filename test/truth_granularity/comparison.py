@@ -15,10 +15,11 @@ EVEN_ENOUGH = 40
 
 def curve_of(case, document):
     """The curve of the program's own tasks, whose recorded setting is the program's default."""
-    named = [curve for curve in document["curves"] if curve["axis"] in case["axes"] and is_own(case, curve)]
+    curves = document.get("curves") or []
+    named = [curve for curve in curves if curve["axis"] in case["axes"] and is_own(case, curve)]
     fitting = [curve for curve in named if scale_of(case, curve)]
     if not fitting:
-        begin = ", ".join(f"{curve['axis']} {curve['before']} of {curve['body']}" for curve in document["curves"])
+        begin = ", ".join(f"{curve['axis']} {curve['before']} of {curve['body']}" for curve in curves)
         raise real_curves.Failure(f"{case['name']}: no curve begins at its {case['axes'][0]}; there are: {begin or 'none'}")
     return min(fitting, key=lambda curve: case["axes"].index(curve["axis"]))
 
@@ -58,6 +59,11 @@ def argument_of(case, curve, setting):
     return argument if divides or (not pieces and argument >= EVEN_ENOUGH) else None
 
 
+def duration_as_recorded(curve):
+    """Simulated; None if it got stuck."""
+    return next((point["duration_ns"] for point in curve["points"] if point["kind"] is None), None)
+
+
 def best_argument(case, curve):
     """That of the curve's best setting; if the program cannot have it, of the best that it can within the flat region around it. None
     if there is none."""
@@ -74,7 +80,7 @@ class Compared:
 
     def __init__(self, case, curve, real):
         self.case, self.curve, self.real, self.default = case, curve, real, case["default"]
-        as_recorded = next(point for point in curve["points"] if point["kind"] is None)["duration_ns"]
+        as_recorded = duration_as_recorded(curve)
         self.predicted, self.held, self.unreachable, self.stuck = {}, {}, [], []
         for point in curve["points"]:
             argument = argument_of(case, curve, point["setting"])
@@ -129,6 +135,8 @@ def arguments_of(case, curve):
 
 def what_is_missing(case, curve):
     """Why the curve cannot be compared, or None."""
+    if not duration_as_recorded(curve):
+        return f"{case['name']}: its curve does not say how long the run takes as recorded"
     if best_argument(case, curve) is None:
         return f"{case['name']}: its best setting, {curve['best']}, and what is as good, is none that the program can have"
     reached = [argument for argument in arguments_of(case, curve) if argument != case["default"]]

@@ -82,7 +82,7 @@ class Limits(unittest.TestCase):
 
 class Settings(unittest.TestCase):
     def test_the_curve_must_begin_at_the_default(self):
-        for wrong in (document(REAL, scale=3), document(REAL, axis="level"), document(REAL, body="Mergers.run"), {"curves": []}):
+        for wrong in (document(REAL, scale=3), document(REAL, axis="level"), document(REAL, body="Mergers.run"), {"curves": []}, {}):
             with self.assertRaises(real_curves.Failure):
                 comparison.curve_of(CASE, wrong)
         self.assertEqual(comparison.curve_of(CASE, document(REAL, scale=1))["before"], 64)
@@ -128,6 +128,10 @@ class Settings(unittest.TestCase):
         few = document({64: 2.0, 32: 1.5, 16: 1.2})
         self.assertIn("only 2", comparison.what_is_missing(CASE, comparison.curve_of(CASE, few)))
         self.assertIsNone(comparison.what_is_missing(CASE, comparison.curve_of(CASE, document(REAL))))
+
+    def test_a_curve_without_the_recorded_run(self):
+        for without in (REAL | {64: None}, {setting: seconds for setting, seconds in REAL.items() if setting != 64}):
+            self.assertIn("as recorded", comparison.what_is_missing(CASE, comparison.curve_of(CASE, document(without))))
 
     def test_the_cases_fit_together(self):
         for case in programs.all_cases(None):

@@ -27,10 +27,10 @@ inline int first(int count, int tasks, int task) {
   return static_cast<int>(static_cast<int64_t>(count) * task / tasks);
 }
 
-inline int setting(int argument_count, char** arguments, int by_default, int most) {
+inline int setting(int argument_count, char** arguments, int by_default, int most, int least = 1) {
   const int value = argument_count == 1 ? by_default : atoi(arguments[1]);
-  if (argument_count > 2 || value < 1 || value > most) {
-    fprintf(stderr, "usage: %s [SETTING], from 1 to %d\n", arguments[0], most);
+  if (argument_count > 2 || value < least || value > most) {
+    fprintf(stderr, "usage: %s [SETTING], from %d to %d\n", arguments[0], least, most);
     exit(2);
   }
   return value;

@@ -31,7 +31,7 @@ static uint64_t count_by_tasks(uint64_t hash, int depth, int depth_of_tasks) {
 }
 
 int main(int argument_count, char** arguments) {
-  const int depth = setting(argument_count, arguments, depth_max, depth_max);
+  const int depth = setting(argument_count, arguments, depth_max, depth_max, 0);
   uint64_t sum = 0;
   for (int round = 0; round < rounds; ++round) {
 #pragma omp parallel
