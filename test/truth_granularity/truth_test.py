@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""The limits tell a predictor that is right from one that says that nothing changes, and from others that are wrong. Nothing is run:
+"""The limits tell a predictor that is right from one that says that nothing changes, and from others that are wrong. No program is run:
 the curves are made up, and so is the machine."""
 import json
+import pathlib
 import random
+import subprocess
+import sys
+import tempfile
 import unittest
 
 import comparison
@@ -170,6 +174,67 @@ class Measuring(unittest.TestCase):
     def test_another_result_is_another_program(self):
         with self.assertRaises(real_curves.Failure):
             self.measured(lambda setting: (1.0, f"result {setting == 1}\n", 0.0))
+
+
+STAND_IN = """#!/bin/sh
+if [ "$1" = info ]; then echo '{"duration_ns": 1000000000}'; else cat "$2"; fi  # granularity RECORDING --json -q
+"""
+
+
+class Whole(unittest.TestCase):
+    """truth.py with a stand-in for the command, which says what is written where the recording should be."""
+
+    def end_of(self, predict, unusable=()):
+        """The exit status, and what was printed, if of every JVM program the settings named in cases.json really take `real`."""
+        here = pathlib.Path(__file__).resolve().parent
+        cases = [case for case in programs.all_cases(None) if not case.get("native") and not case.get("library")]
+        with tempfile.TemporaryDirectory() as name:
+            folder, real = pathlib.Path(name), []
+            for case in cases:
+                seconds = self.real(case)
+                real.append({"name": case["name"], "unusable": "disturbed" if case["name"] in unusable else None,
+                             "settings": {str(setting): {"median_s": one} for setting, one in seconds.items()}})
+                level = case["axes"] == ["level"]
+                (folder / f"{case['name']}.cft").write_text(json.dumps(document(
+                    predict(case, seconds), case["default"], 1 if level else case["rounds"], case["axes"][0], f"{case['name']}.lambda$main$0")))
+            (folder / "real.json").write_text(json.dumps(real))
+            (folder / "stand-in").write_text(STAND_IN)
+            (folder / "stand-in").chmod(0o755)
+            done = subprocess.run([sys.executable, here / "truth.py", folder / "stand-in", folder, "--real", folder / "real.json", "--traces", folder],
+                                  capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def real(self, case):
+        """Half as long at the setting in the middle, or the same everywhere."""
+        settings = [case["default"], *case["settings"]]
+        best = len(settings) // 2
+        return {setting: 1.0 if case.get("nothing_helps") else 1 + abs(i - best) / best for i, setting in enumerate(settings)}
+
+    def test_who_is_right_passes(self):
+        status, printed = self.end_of(lambda case, real: real)
+        self.assertEqual(status, 0, printed)
+        self.assertIn("15 of 15 count, 3 of which nothing helps", printed)
+        self.assertIn("Who predicts that nothing changes exceeds a limit in 12 of the others", printed)
+
+    def test_who_says_as_recorded_fails_in_every_program_that_counts(self):
+        status, printed = self.end_of(lambda case, real: {setting: 1.0 if setting == case["default"] else 1.0001 for setting in real})
+        self.assertEqual(status, 1, printed)
+        for case in programs.all_cases(None):
+            if not case.get("native") and not case.get("library"):
+                self.assertEqual(f"FAULT {case['name']}: " in printed, not case.get("nothing_helps", False), case["name"])
+
+    def test_a_program_without_a_curve_fails(self):
+        status, printed = self.end_of(lambda case, real: {setting: real[setting] for setting in ([1] if case["name"] == "FineRounds" else real)})
+        self.assertEqual(status, 1, printed)
+        self.assertIn("FAULT FineRounds: ", printed)
+        self.assertEqual(printed.count("FAULT"), 1, printed)
+
+    def test_too_few_known_programs_measure_nothing(self):
+        names = [case["name"] for case in programs.all_cases(None) if not case.get("nothing_helps")]
+        self.assertEqual(self.end_of(lambda case, real: real, names[:4])[0], 0)
+        status, printed = self.end_of(lambda case, real: real, names[:5])
+        self.assertEqual(status, 77, printed)
+        self.assertIn("not measured: 7 of 12 programs count", printed)
 
 
 if __name__ == "__main__":
