@@ -10,11 +10,13 @@
 #include <thread>
 
 #include "advise/branch_hint.h"
+#include "advise/grain_advice.h"
 #include "advise/limits.h"
 #include "advise/section_advice.h"
 #include "advise/size_advice.h"
 #include "advise/task_advice.h"
 #include "base/parallel.h"
+#include "improve/kinds/kinds.h"
 #include "improve/observation.h"
 #include "table/value_text.h"
 
@@ -22,6 +24,9 @@ namespace contrafact::advise {
 namespace {
 
 using whatif::Figures;
+
+// Where fewer sizes are simulated because the trace is long, only the largest class of tasks gets a curve.
+constexpr size_t kFewSizes = 4;
 
 // How many more threads may be occupied: none; or, where clearly less time is needed, as many as repeated runs differ
 // by.
@@ -212,7 +217,8 @@ static int foundation_rank(const Advices& advices, const AdviceOptions& options,
   const Weights& weights = options.weights;
   const bool by_time = weights.duration >= std::max(weights.peak, weights.mean);
   const bool gains = by_time ? gain_step(advices, advice) > 0 : advice.score < 1 - kScoreTolerance;
-  return !gains ? 2 : improve::is_little_observed(advice.candidate) ? 1 : 0;
+  const bool supposes_much = advice.improvement().optimisation == improve::kinds::split_tasks;
+  return !gains ? 2 : improve::is_little_observed(advice.candidate) || supposes_much ? 1 : 0;
 }
 
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y) {
@@ -304,6 +310,20 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
     judge_simulated(sizes.advices, advices, options);
     sort(sizes.advices);
     rank_into(std::move(sizes.advices), advices, options);
+  }
+  if (pricer.simulates()) {
+    const Pricer lean(pricer.facts(), nullptr,
+                      {.cores = pricer.cores(), .event_cost_ns = grain_event_cost_ns(pricer.trace())});
+    std::vector<Advice> grains =
+        grain_advices(lean, grain_curves(lean, {.classes_max = options.sizes_max < kFewSizes ? size_t{1} : size_t{3},
+                                                .points_max = 2 * std::min<size_t>(options.sizes_max, 4),
+                                                .share_min = kTellableTime,
+                                                .only_promising = true,
+                                                .progress = options.progress}));
+    judge_simulated(grains, advices, options);
+    sort(grains);
+    advices.candidates += grains.size();
+    rank_into(std::move(grains), advices, options);
   }
   advices.limit = limit_of(pricer, usage, shortage, sizes.useless);
   return advices;

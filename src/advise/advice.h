@@ -124,8 +124,8 @@ void judge(Advice& advice, const Advices& advices, const AdviceOptions& options)
 
 // The order of the list. The greater gain in time comes first, if it is more than repeated runs differ by. Of smaller
 // gains, and of gains that are about equal, the better score comes first. With weights that do not favour time, only
-// the score counts. An improvement that gains but rests on few observed sections (improve/observation.h) comes behind
-// all others that gain.
+// the score counts. An improvement that gains but rests on few observed sections (improve/observation.h), or supposes that tasks
+// can be split, comes behind all others that gain.
 bool ranks_before(const Advices& advices, const AdviceOptions& options, const Advice& x, const Advice& y);
 
 // Calls `work` for each of 0 to `count`, on as many threads as there are cores.

@@ -12,6 +12,7 @@
 
 #include "analysis/headroom.h"
 #include "analysis/places.h"
+#include "improve/kinds/kinds.h"
 #include "improve/spec.h"
 #include "whatif/search.h"
 
@@ -369,6 +370,11 @@ bool share_target(const improve::Candidate& x, const improve::Candidate& y) {
   return std::ranges::find_first_of(x.locks, y.locks) != x.locks.end();
 }
 
+// Whether its tasks can be divided evenly at all, no recording says: such advice stands by itself.
+bool supposes_much(const Advice& advice) {
+  return advice.improvement().optimisation == improve::kinds::split_tasks;
+}
+
 // A member must add at least this much to the gain of the others together.
 constexpr double kAddedMin = kGainTie / 2;
 
@@ -414,7 +420,8 @@ void grow(const Engines& engines, const Advices& advices, const AdviceOptions& o
   std::vector<whatif::Improvement> members = improvements_of(advices, best);
   for (size_t i = 0; i < advices.ranked.size(); ++i) {
     const Advice& advice = advices.ranked[i];
-    if (advice.target() == whatif::Target::machine || (advice.target() == whatif::Target::tasks && !tasks_too))
+    if (advice.target() == whatif::Target::machine || supposes_much(advice) ||
+        (advice.target() == whatif::Target::tasks && !tasks_too))
       continue;
     const bool again = std::ranges::any_of(best.members, [&](size_t member) {
       return member == i || share_target(advices.ranked[member].candidate, advice.candidate);
@@ -442,7 +449,8 @@ void grow(const Engines& engines, const Advices& advices, const AdviceOptions& o
 // other kinds.
 void add_other_kinds(const Engines& engines, const Advices& advices, const AdviceOptions& options, Combination& best) {
   const auto is_other = [](const Advice& advice) {
-    return advice.target() == whatif::Target::sections || advice.target() == whatif::Target::pool;
+    return advice.target() != whatif::Target::tasks && advice.target() != whatif::Target::machine &&
+           !supposes_much(advice);
   };
   const auto first = std::ranges::find_if(advices.ranked, is_other);
   if (first == advices.ranked.end()) return;

@@ -50,13 +50,17 @@ double worth_telling(double share) {
 }  // namespace
 
 Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections, const PricerOptions& options)
-    : facts_(facts), trace_(facts.trace()), sections_(sections), options_(options), simulator_(facts) {
+    : facts_(facts),
+      trace_(facts.trace()),
+      sections_(sections),
+      options_(options),
+      simulator_(facts, options.event_cost_ns) {
   if (sections_ != nullptr) {
     bounds_ = std::make_unique<const whatif::SectionBounds>(simulator_, trace_, sections_->sections, sections_->sets,
                                                             sections_->recorded, sections_->graph);
   }
   if (!options_.simulate) return;
-  base::Result<whatif::BaselineCheck> check = simulator_.check_baseline({.cores = options_.cores});
+  base::Result<whatif::BaselineCheck> check = check_baseline();
   if (!check) return;
   baseline_ = *std::move(check);
   const WaitingRun recorded = recorded_run(trace_, simulator_.sections());
@@ -81,6 +85,18 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
 }
 
 Pricer::~Pricer() = default;
+
+// The error is that for the recorded run, the simulated run that of the options.
+base::Result<whatif::BaselineCheck> Pricer::check_baseline() const {
+  base::Result<whatif::BaselineCheck> check = simulator_.check_baseline({.cores = options_.cores});
+  if (!check || options_.event_cost_ns == 0) return check;
+  base::Result<whatif::BaselineCheck> recorded = whatif::Simulator(facts_).check_baseline({.cores = options_.cores});
+  if (!recorded) return recorded;
+  recorded->simulated_ns = check->simulated_ns;
+  recorded->cpu_ns = check->cpu_ns;
+  recorded->stuck |= check->stuck;
+  return recorded;
+}
 
 base::Result<whatif::Simulation> Pricer::run(const whatif::Variant& variant, const whatif::SectionPlan* plan,
                                              uint64_t seed) const {
@@ -200,9 +216,15 @@ double Pricer::more(const whatif::Variant& variant) const {
   if (facts_.locks_ordered() || base_[0].run.duration_ns == 0) return 0;
   const model::HandOverCosts& costs = facts_.hand_over_costs();
   std::vector<int64_t> by_thread(trace_.threads.size());
+  const auto add = [&](size_t task) {
+    if (!trace_.tasks[task].spawn.valid()) return;
+    by_thread[trace_.thread_of(trace_.tasks[task].spawn).index()] += costs.spawn_most_ns[task] - costs.spawn_ns[task];
+  };
   for (size_t i = 0; i < variant.treatments.size(); ++i) {
-    if (variant.treatments[i] == whatif::Treatment::keep || !trace_.tasks[i].spawn.valid()) continue;
-    by_thread[trace_.thread_of(trace_.tasks[i].spawn).index()] += costs.spawn_most_ns[i] - costs.spawn_ns[i];
+    if (variant.treatments[i] != whatif::Treatment::keep) add(i);
+  }
+  for (const whatif::TaskMerge& merge : variant.merges) {
+    for (const model::TaskId task : merge.tasks) add(task.index());
   }
   const auto most = std::ranges::max_element(by_thread);
   return most == by_thread.end()

@@ -24,6 +24,9 @@ struct PricerOptions {
   // Simulations with drawn hand-overs, beside the typical one; 0: no interval of draws. Traces of one kind of hand-over
   // are simulated once.
   uint32_t draws = 5;
+  // Of each event, left out of the unchanged run and of changed ones (model/event_cost.h): they are then runs without a
+  // recorder. The error of the simulation is still that for the recorded run.
+  int64_t event_cost_ns = 0;
 };
 
 class Pricer {
@@ -46,6 +49,8 @@ class Pricer {
   const model::HandOverCosts& hand_over_costs() const { return facts_.hand_over_costs(); }
   bool simulates() const { return baseline_.has_value(); }
   uint32_t cores() const { return options_.cores; }
+  int64_t event_cost_ns() const { return options_.event_cost_ns; }
+  const whatif::SimProgram& program() const { return simulator_.program(); }
 
   // The improvements made together. Errors: they exclude each other, or one cannot be made.
   base::Result<whatif::Variant> variant(std::span<const whatif::Improvement> improvements) const;
@@ -64,6 +69,7 @@ class Pricer {
     int64_t missed_ns = 0;
   };
 
+  base::Result<whatif::BaselineCheck> check_baseline() const;
   base::Result<SimulatedEffect> simulate(const whatif::Variant& made) const;
   base::Result<whatif::Simulation> run(const whatif::Variant& variant, const whatif::SectionPlan* plan,
                                        uint64_t seed) const;

@@ -55,7 +55,7 @@ Cell where_sections(const model::Trace& trace, const analysis::SectionFacts* fac
 // Where tasks were handed out; none: nothing is.
 model::ContextId called_at(const model::Trace& trace, const Advice& advice) {
   const whatif::Improvement& improvement = advice.improvement();
-  if (advice.target() != Target::tasks) return {};
+  if (advice.target() != Target::tasks && advice.target() != Target::grain) return {};
   return analysis::place_of(trace, improvement.spawn_context, improvement.tasks);
 }
 
@@ -63,6 +63,7 @@ Cell where(const model::Trace& trace, const analysis::SectionFacts* facts, const
   const whatif::Improvement& improvement = advice.improvement();
   switch (advice.target()) {
     case Target::tasks:
+    case Target::grain:
       return location_of(trace, called_at(trace, advice));
     case Target::sections:
       return where_sections(trace, facts, advice.candidate);
@@ -85,6 +86,7 @@ Cell changes(const Advice& advice) {
   const whatif::Improvement& improvement = advice.improvement();
   switch (advice.target()) {
     case Target::tasks:
+    case Target::grain:
       return share_of(improvement.tasks.size(), improvement.context_tasks, "task", "tasks");
     case Target::sections:
       return share_of(improvement.sections.size(), advice.candidate.of_sections, "section", "sections");
@@ -96,7 +98,8 @@ Cell changes(const Advice& advice) {
 }
 
 Cell runs(const model::Trace& trace, const Advice& advice) {
-  return advice.target() == Target::tasks ? location_of(trace, advice.improvement().body) : Cell();
+  const bool is_of_tasks = advice.target() == Target::tasks || advice.target() == Target::grain;
+  return is_of_tasks ? location_of(trace, advice.improvement().body) : Cell();
 }
 
 std::vector<Cell> improvement_row(const model::Trace& trace, const analysis::SectionFacts* facts,
@@ -128,9 +131,9 @@ std::vector<Cell> improvement_row(const model::Trace& trace, const analysis::Sec
 }
 
 const std::string& kinds_legend() {
-  static const std::string text =
-      fmt::format("The optimisation: {} of tasks; {} of critical sections; {}; {}.", kinds_text(Target::tasks),
-                  kinds_text(Target::sections), kinds_text(Target::pool), kinds_text(Target::machine));
+  static const std::string text = fmt::format(
+      "The optimisation: {} of tasks; {} of their number; {} of critical sections; {}; {}.", kinds_text(Target::tasks),
+      kinds_text(Target::grain), kinds_text(Target::sections), kinds_text(Target::pool), kinds_text(Target::machine));
   return text;
 }
 

@@ -90,6 +90,10 @@ table::Json applied_json(const std::vector<improve::Candidate>& applied) {
       case whatif::Target::tasks:
         one["tasks"] = improvement.tasks.size();
         break;
+      case whatif::Target::grain:
+        one["tasks"] = improvement.tasks.size();
+        one["size"] = improvement.size_after;
+        break;
       case whatif::Target::sections:
         one["sections"] = improvement.sections.size();
         break;

@@ -9,15 +9,18 @@
 #include "analysis/granularity.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/grain_curve_tables.h"
 #include "cli/granularity_tables.h"
 #include "cli/json_document.h"
 #include "cli/option_values.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/recordings.h"
 #include "cli/trace_input.h"
 #include "model/facts.h"
 #include "report/granularity_picture.h"
 #include "table/value_text.h"
+#include "whatif/screen.h"
 
 namespace contrafact::cli {
 namespace {
@@ -30,7 +33,10 @@ struct Options {
   std::string by = "both";
   std::string output;
   size_t top = 20;
+  uint32_t cores = 0;
   bool no_aggregation = false;
+  bool no_curves = false;
+  bool all = false;
   bool json = false;
 };
 
@@ -38,21 +44,26 @@ struct Document {
   const Options& options;
   const model::Trace& trace;
   analysis::Granularity measured;
+  // Predicted: how the run's duration depends on the number of tasks, for each class. None: nothing was simulated.
+  std::vector<advise::GrainCurve> curves = {};
+  std::optional<whatif::BaselineCheck> baseline = {};
 };
 
-// ------------------------------------------------------------------------------------------------
-// Predicted: how the run's duration depends on the number of tasks, for each class. Its table comes behind the classes'
-// and before the outliers' (text_of), its rows are "curves" (json_of).
-
-std::string curves_text(const Document& /*document*/, const Session& /*session*/) {
-  return "";
+table::Table curves_of(const Document& document) {
+  table::Table table = grain_curves_table(document.trace, document.curves, document.options.all);
+  table.set_empty_reason(document.options.no_curves ? "no curves were asked for"
+                         : !document.baseline       ? "the run cannot be simulated"
+                                                    : "no class of tasks can be merged, split or cut off");
+  if (document.baseline)
+    table.add_note(fmt::format("(simulated on {}; the recorded run, simulated unchanged, takes {} instead of {}{})",
+                               document.options.cores == 0
+                                   ? "the recorded cores"
+                                   : table::counted_text(document.options.cores, "core", "cores"),
+                               table::duration_text(static_cast<double>(document.baseline->checked_ns)),
+                               table::duration_text(static_cast<double>(document.baseline->recorded_ns)),
+                               document.options.all || table.empty() ? "" : "; --all shows every setting"));
+  return table;
 }
-
-table::Json curves_json(const Document& /*document*/) {
-  return table::Json::array();
-}
-
-// ------------------------------------------------------------------------------------------------
 
 std::string_view source_of(const Document& document) {
   return document.measured.executions.core_known ? "the kernel's switches" : "the events";
@@ -130,7 +141,7 @@ std::string text_of(const Document& document, const Session& session) {
   cut_rows(outliers, document.options.top, "tasks");
   return head_text(document) + "\n" + table::render_text(classes, session.out) + "\n" +
          table::render_text(activity, session.out) + "\n" + table::render_text(idle, session.out) + "\n" +
-         curves_text(document, session) + table::render_text(outliers, session.out);
+         table::render_text(curves_of(document), session.out) + "\n" + table::render_text(outliers, session.out);
 }
 
 table::Json frames_json(const model::Trace& trace, model::ContextId context) {
@@ -200,7 +211,11 @@ table::Json json_of(const Document& document) {
   for (size_t i = 0; i < measured.classes.size(); ++i)
     json["classes"].push_back(class_json(document, measured.classes[i], rows[i], row_of(activity, activity_rows, i),
                                          row_of(idle, idle_rows, i)));
-  json["curves"] = curves_json(document);
+  json["curves"] = grain_curves_json(document.trace, document.curves);
+  json["simulated"] = document.baseline ? table::Json{{"recorded_ns", document.baseline->recorded_ns},
+                                                      {"simulated_ns", document.baseline->simulated_ns},
+                                                      {"error", document.baseline->error}}
+                                        : table::Json();
   json["outliers"] = table::rows_json(outliers_of(document));
   json["outliers_all"] = measured.outliers_all;
   if (classes.empty()) json["empty_reason"] = no_tasks_reason(document.trace);
@@ -249,13 +264,16 @@ std::string page_of(const Document& document) {
   const table::Table activity = granularity_activity_table(document.trace, document.measured);
   const table::Table idle = granularity_idle_table(document.trace, document.measured);
   const table::Table outliers = outliers_of(document);
+  const table::Table curves = curves_of(document);
   const std::string command(document.trace.fact("command"));
-  report::GranularityPage page{
-      .picture = picture_of(document),
-      .subtitle = command.empty() ? document.options.path : command,
-      .notes = sentences(head_text(document)),
-      .tables = {
-          {"Granularity", &classes}, {"While active", &activity}, {"Idle cores", &idle}, {"Outliers", &outliers}}};
+  report::GranularityPage page{.picture = picture_of(document),
+                               .subtitle = command.empty() ? document.options.path : command,
+                               .notes = sentences(head_text(document)),
+                               .tables = {{"Granularity", &classes},
+                                          {"While active", &activity},
+                                          {"Idle cores", &idle},
+                                          {"Fewer or more tasks", &curves},
+                                          {"Outliers", &outliers}}};
   return report::granularity_page(page);
 }
 
@@ -270,12 +288,29 @@ int write_picture(const Document& document, const Session& session) {
   return kExitOk;
 }
 
+// Runs of any length: the longer the trace, the fewer settings are simulated.
+void simulate_curves(const model::Facts& facts, const Session& session, Document& document) {
+  const Options& options = document.options;
+  if (options.no_curves || document.measured.classes.empty()) return;
+  Progress progress(session, "simulating fewer and more tasks");
+  const advise::Pricer pricer(facts, nullptr,
+                              {.cores = options.cores, .event_cost_ns = advise::grain_event_cost_ns(facts.trace())});
+  if (!pricer.simulates()) return;
+  document.baseline = pricer.baseline();
+  constexpr size_t kClassesMax = 8, kPointsMin = 16, kPointsMax = 24, kFew = 4;
+  const size_t most = whatif::simulations_max(facts.trace());
+  document.curves = advise::grain_curves(
+      pricer, {.classes_max = std::clamp<size_t>(most / kFew, 1, kClassesMax),
+               .points_max = std::clamp<size_t>(most, kPointsMin, kPointsMax),
+               .progress = [&progress](size_t done, size_t total) { progress.update(done, total); }});
+}
+
 int run(const Options& options, const Session& session) {
   const std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
   const model::Facts facts(*trace);
   const bool draws = !options.output.empty();
-  const Document document{
+  Document document{
       options, *trace,
       analysis::granularity(facts, {.key = options.by == "body"      ? analysis::ClassKey::body
                                            : options.by == "context" ? analysis::ClassKey::context
@@ -284,6 +319,7 @@ int run(const Options& options, const Session& session) {
                                     .tellable_share = advise::kTellableTime,
                                     .bins = draws ? kPictureBins : 0,
                                     .drawn = draws ? report::kCurvesMax : 0})};
+  if (!is_svg(options)) simulate_curves(facts, session, document);
   if (draws) return write_picture(document, session);
   const std::string text = options.json ? table::json_text(json_of(document)) : text_of(document, session);
   const base::Status printed = options.json ? print(text) : print_text(session, text);
@@ -299,6 +335,10 @@ Run declare(OptionList& list) {
       .show_default();
   list.add_flag("--no-aggregation", options->no_aggregation,
                 "Count nested tasks that are parts of others, such as adapters, as tasks of their own");
+  list.add_option("--cores", options->cores, "Cores of the simulated machine; default: the recorded one's")
+      .check(whole_number(1));
+  list.add_flag("--no-curves", options->no_curves, "Do not simulate what fewer or more tasks would gain");
+  list.add_flag("--all", options->all, "Print every simulated setting, not only the best ones");
   const Option output =
       list.add_option("-o,--output", options->output,
                       "Write pictures and tables as a page, or the pictures alone if the name ends with .svg")

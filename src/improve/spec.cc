@@ -80,6 +80,8 @@ class Reader {
         }
         if (!sections_) sections_.emplace(*in_.sections);
         return sections_->select(entry, optimisation);
+      case Target::grain:
+        return select_grain(in_, entry, optimisation);
       case Target::pool:
       case Target::machine:
         break;
@@ -105,6 +107,9 @@ std::string write_spec(const SpecTrace& in, std::span<const SpecEntry> entries) 
         break;
       case Target::sections:
         list.push_back(section_entry(in, entry));
+        break;
+      case Target::grain:
+        list.push_back(grain_entry(in, improvement));
         break;
       case Target::pool:
       case Target::machine:
@@ -135,6 +140,8 @@ Json selection_of(const SpecTrace& in, const Candidate& candidate) {
       return task_selection(in, candidate.improvement);
     case Target::sections:
       return section_entry(in, {candidate});
+    case Target::grain:
+      return grain_entry(in, candidate.improvement);
     case Target::pool:
     case Target::machine:
       break;

@@ -28,20 +28,27 @@ Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement) {
   return json;
 }
 
-base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, const whatif::Optimisation* optimisation) {
-  Candidate candidate;
-  candidate.improvement.optimisation = optimisation;
+base::Result<uint32_t> size_after(const Json& entry, const whatif::Optimisation* optimisation, uint32_t size_min) {
   const Json size = entry.value("size", Json::object());
   if (!size.is_object() || !size.contains("after")) {
     return base::Error{fmt::format("{}: \"size\" with \"after\" is missing", name_of(optimisation))};
   }
   constexpr uint64_t kSizeMax = 1'000'000;
   const Json& after = size["after"];
-  if (!after.is_number_unsigned() || after.get<uint64_t>() == 0 || after.get<uint64_t>() > kSizeMax) {
-    return base::Error{fmt::format("{}: \"after\" is no whole number from 1 to {}", name_of(optimisation), kSizeMax)};
+  if (!after.is_number_unsigned() || after.get<uint64_t>() < size_min || after.get<uint64_t>() > kSizeMax) {
+    return base::Error{
+        fmt::format("{}: \"after\" is no whole number from {} to {}", name_of(optimisation), size_min, kSizeMax)};
   }
-  candidate.improvement.size_before = size.value("before", 0u);
-  candidate.improvement.size_after = after.get<uint32_t>();
+  return after.get<uint32_t>();
+}
+
+base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, const whatif::Optimisation* optimisation) {
+  Candidate candidate;
+  candidate.improvement.optimisation = optimisation;
+  const base::Result<uint32_t> after = size_after(entry, optimisation, 1);
+  if (!after) return after.error();
+  candidate.improvement.size_before = entry["size"].value("before", 0u);
+  candidate.improvement.size_after = *after;
   if (target_of(optimisation) == whatif::Target::machine) return candidate;
   const std::string name = entry.value("pool", "");
   const uint32_t number = entry.value("number", 0u);

@@ -24,7 +24,7 @@ struct Improvement {
   const Optimisation* optimisation = nullptr;
   std::vector<std::string> warnings = {};  // signs that the models do not hold for this change
 
-  // Target::tasks
+  // Target::tasks and Target::grain
   model::ContextId spawn_context = {};    // the dynamic context that all `tasks` share
   model::MethodId body = {};              // of the tasks; none if they differ
   std::vector<model::TaskId> tasks = {};  // sorted, unique: those that change
@@ -45,9 +45,11 @@ struct Improvement {
   // shared_look and double_check: by position, how long sections that change something look.
   std::vector<int64_t> look_ns = {};
 
-  // Target::pool and Target::machine
-  model::PoolId pool = {};                   // none: the machine
-  uint32_t size_before = 0, size_after = 0;  // workers or cores
+  // Target::pool and Target::machine: workers or cores. Target::grain: how many neighbours become one task, how many
+  // parts a task gets, or the deepest level of a recursion that is still handed out; `size_before` is 1, or the deepest
+  // level recorded.
+  model::PoolId pool = {};  // none: the machine
+  uint32_t size_before = 0, size_after = 0;
 };
 
 // Makes an improvement of critical sections.

@@ -20,7 +20,8 @@ namespace contrafact::whatif {
 struct Improvement;
 
 // What an optimisation changes: which members of an Improvement it uses.
-enum class Target : uint8_t { tasks, sections, pool, machine };
+// `grain`: tasks, of which there are to be fewer and larger ones, or more and smaller ones.
+enum class Target : uint8_t { tasks, sections, pool, machine, grain };
 
 // What becomes of a task.
 enum class Treatment : uint8_t {
@@ -28,6 +29,8 @@ enum class Treatment : uint8_t {
   inline_at_spawn,  // its body runs on its spawner's thread, at its spawn
   inline_at_wait,   // its body runs on its spawner's thread, where that first waits for it
   combinator,       // it gives its thread back at each wait; the rest runs when the awaited task completes
+  merge,            // it and its neighbours become one (task_groups.h); never in Variant::treatments
+  split,            // it becomes several (task_parts.h); never in Variant::treatments
 };
 
 class Optimisation {

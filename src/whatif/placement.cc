@@ -59,6 +59,8 @@ std::optional<std::string> why_not_movable(const graph::TraceDag& dag, model::Ta
 graph::Placement placement_of(Treatment treatment) {
   switch (treatment) {
     case Treatment::keep:
+    case Treatment::merge:
+    case Treatment::split:
       break;
     case Treatment::inline_at_spawn:
       return graph::Placement::at_spawn;

@@ -16,7 +16,7 @@ using model::TaskWalk;
 using model::Trace;
 
 struct PoolSamples {
-  std::vector<int64_t> fresh_ns, idle_ns, turnaround_ns;
+  std::vector<int64_t> fresh_ns, idle_ns, turnaround_ns, help_before_ns, help_after_ns;
 };
 
 // Calls `found(task, kind, from_ns, start_ns)` for each hand-over of a task to a pool's worker; it took from one time
@@ -60,7 +60,8 @@ class Sampler {
     }
     Latencies result;
     for (PoolSamples& pool : pools_)
-      result.pools.push_back({median_ns(pool.fresh_ns), median_ns(pool.idle_ns), median_ns(pool.turnaround_ns)});
+      result.pools.push_back({median_ns(pool.fresh_ns), median_ns(pool.idle_ns), median_ns(pool.turnaround_ns),
+                              median_ns(pool.help_before_ns) + median_ns(pool.help_after_ns)});
     for (PoolLatency& pool : result.pools) {
       // A pool that never showed one of the cases: take the nearest.
       if (pool.idle_ns == 0) pool.idle_ns = std::min(pool.fresh_ns, median_ns(wait_ns_));
@@ -84,7 +85,25 @@ class Sampler {
                        });
     for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
       if (walk.kind() == EventKind::wait_end && walk.has_closed()) sample_wait(walk);
+      if (walk.kind() == EventKind::task_start) sample_help(walk);
     }
+  }
+
+  // A task that the thread runs while it waits, directly after the wait's begin; and, if the wait is over with it, the
+  // time until then.
+  void sample_help(const TaskWalk& walk) {
+    const TaskRow& task = trace_.tasks[walk.a()];
+    const auto& stack = walk.stack();
+    const bool in_wait = stack.size() >= 2 && stack[stack.size() - 2].kind == FrameKind::wait;
+    if (!in_wait || !task.pool.valid() || !task.end.valid()) return;
+    if (trace_.pools[task.pool.index()].kind != format::PoolKind::fork_join) return;
+    const uint32_t start = walk.event().value;
+    if (stack[stack.size() - 2].begin.value + 1 != start) return;
+    PoolSamples& pool = pools_[task.pool.index()];
+    pool.help_before_ns.push_back(trace_.time_ns[start] - trace_.time_ns[start - 1]);
+    const uint32_t after = task.end.value + 1;
+    if (after < trace_.event_count() && trace_.kind[after] == EventKind::wait_end)
+      pool.help_after_ns.push_back(std::max<int64_t>(0, trace_.time_ns[after] - trace_.time_ns[after - 1]));
   }
 
   void sample_wait(const TaskWalk& walk) {

@@ -32,6 +32,7 @@ struct PoolLatency {
   int64_t fresh_ns = 0;       // spawn to start where the pool had to create the worker
   int64_t idle_ns = 0;        // spawn to start where a worker was idle
   int64_t turnaround_ns = 0;  // end of a task to start of the next on the same worker, the queue not being empty
+  int64_t help_ns = 0;        // fork-join, of a task that a thread runs while it waits: the time around it in the wait
 };
 
 struct Latencies {

@@ -46,13 +46,14 @@ uint32_t useful_cores(const SimProgram& program, uint32_t cores) {
 }  // namespace
 
 SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::span<const Treatment> treatments,
-                       const SimulateOptions& options, uint32_t cores)
+                       const TaskGroups& groups, const SimulateOptions& options, uint32_t cores)
     : program_(program),
       plan_(plan),
       ops_(plan.ops.empty() ? program.ops : plan.ops),
       fibers_(plan.ops.empty() ? program.fibers : plan.fibers),
       trace_(*program.trace),
       treatments_(treatments),
+      groups_(groups),
       options_(options),
       cores_(cores),
       clock_(useful_cores(program, cores), slice_ns(program, options), stays_ns(program),
@@ -77,6 +78,8 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
   states_.assign(tasks, TaskState::unknown);
   run_by_.assign(tasks, kNone);
   completed_.assign(tasks, false);
+  if (!groups.of_task.empty()) answered_.assign(tasks, false);
+  for (size_t g = 0; g + 1 < groups.begin.size(); ++g) unanswered_.push_back(groups.begin[g + 1] - groups.begin[g]);
   registered_.assign(tasks, false);
   first_waiter_.assign(tasks, kNone);
   last_waiter_.assign(tasks, kNone);
@@ -285,7 +288,7 @@ void SimMachine::act(uint32_t id, const Op& op) {
   }
   switch (op.code) {
     case OpCode::spawn:
-      frame.skips = treatment(value) != Treatment::keep && is_new(value) && program_.costs->handed[value];
+      frame.skips = is_called_now(value) && program_.costs->handed[value];
       spawn(id, value, op.event);
       break;
     case OpCode::call:
@@ -297,8 +300,8 @@ void SimMachine::act(uint32_t id, const Op& op) {
       notify_all(id);
       break;
     case OpCode::complete:
-      if (value == frame.fiber &&
-          (treatment(value) == Treatment::inline_at_spawn || treatment(value) == Treatment::inline_at_wait))
+      if (value == frame.fiber && (treatment(value) == Treatment::inline_at_spawn ||
+                                   treatment(value) == Treatment::inline_at_wait || joins_group(value)))
         frame.credit_ns = program_.costs->answer_ns[value];
       complete(id, value);
       break;
@@ -311,6 +314,9 @@ void SimMachine::act(uint32_t id, const Op& op) {
       if (sleeper != kNone) clock_.at(clock_.now_ns() + way_ns, TimedKind::resume, sleeper);
       break;
     }
+    case OpCode::wait_done:
+      spare_taking(frame);
+      break;
     case OpCode::give:
       step_give(id, op);
       break;
@@ -332,6 +338,14 @@ void SimMachine::act(uint32_t id, const Op& op) {
     default:
       break;
   }
+}
+
+// A group's result is asked for once: asking for the other members' is left out, as far as one can tell it from what the
+// program does with them.
+void SimMachine::spare_taking(Frame& frame) const {
+  constexpr int64_t kTakingMostNs = 100;
+  const Op& wait = ops_[frame.pc - 2];
+  if (wait.code == OpCode::wait && joins_group(static_cast<uint32_t>(wait.value))) frame.credit_ns = kTakingMostNs;
 }
 
 // True for operations that mark or fill a stretch that may be left out.
@@ -423,7 +437,7 @@ bool SimMachine::step_wait(uint32_t id, const Op& op) {
     ++frame.pc;
     return true;
   }
-  if (help(id, awaited)) return true;
+  if (help(id, awaited)) return !takes_time_to_help(id);
   if (!frame.is_waiter) {
     frame.is_waiter = true;
     const auto node = static_cast<uint32_t>(waiters_.size());
@@ -434,6 +448,15 @@ bool SimMachine::step_wait(uint32_t id, const Op& op) {
   block(id, Mode::waiting, awaited);
   await_calls(id, awaited);
   return false;
+}
+
+// The thread has found a task to run while it waits. True: finding it takes time.
+bool SimMachine::takes_time_to_help(uint32_t id) {
+  const uint32_t pool = row(threads_[id].stack.back().fiber).pool.value;
+  const int64_t help_ns =
+      pool == kNone || program_.conventions.latencies_of_all_threads ? 0 : pools_[pool].latency.help_ns;
+  if (help_ns > 0) clock_.use_core(help_ns, id);
+  return help_ns > 0;
 }
 
 // Takes the result that is complete first. In all, the thread takes as many as recorded, in the order in which they
@@ -477,10 +500,11 @@ void SimMachine::write_wait(uint32_t id, EventKind kind, uint32_t event) {
 // Completion may put stages on the stack, which run inside the task: the operation is executed again after them.
 void SimMachine::step_end(uint32_t id, const Op& op) {
   const auto task = static_cast<uint32_t>(op.value);
-  if (!program_.completes_by_op[task] && !completed_[task]) return complete(id, task);
+  if (!program_.completes_by_op[task] && !is_answered(task)) return complete(id, task);
   Thread& thread = threads_[id];
   Frame& frame = thread.stack.back();
   ++frame.pc;
+  frame.skips = joins_group(task);  // what the pool does after each of its tasks, it does once for a group
   const uint32_t outcome = op.event == UINT32_MAX ? 0 : trace_.b[op.event];
   out_.write(thread.stream, clock_.now_ns(), EventKind::task_end, frame.written, outcome);
 }
@@ -571,6 +595,7 @@ void SimMachine::push_frame(uint32_t id, uint32_t fiber) {
   CHECK(states_[fiber] != TaskState::running && states_[fiber] != TaskState::ended);
   states_[fiber] = TaskState::running;
   run_by_[fiber] = id;
+  if (groups_.has(fiber) && groups_.last_of(fiber) == fiber) push_group(id, fiber);
 }
 
 void SimMachine::block(uint32_t id, Mode mode, uint32_t on) {

@@ -20,13 +20,14 @@
 #include "whatif/sim_sections.h"
 #include "whatif/sim_trace.h"
 #include "whatif/simulate.h"
+#include "whatif/task_groups.h"
 
 namespace contrafact::whatif {
 
 class SimMachine {
  public:
   SimMachine(const SimProgram& program, const SectionPlan& plan, std::span<const Treatment> treatments,
-             const SimulateOptions& options, uint32_t cores);
+             const TaskGroups& groups, const SimulateOptions& options, uint32_t cores);
 
   // Runs to the end, or until nothing can happen any more.
   base::Result<Simulation> run();
@@ -139,6 +140,12 @@ class SimMachine {
   void push_frame(uint32_t id, uint32_t fiber);
   void spawn(uint32_t id, uint32_t task, uint32_t event);
   int64_t due_time_ns(uint32_t task) const;
+  bool is_called_now(uint32_t task) const;
+  bool joins_group(uint32_t task) const;
+  bool is_answered(uint32_t task) const;
+  void leave_out_thread(uint32_t task);
+  void push_group(uint32_t id, uint32_t last);
+  void spare_taking(Frame& frame) const;
   void complete(uint32_t id, uint32_t task);
   void set_off(uint32_t id, uint32_t task);
   void notify_all(uint32_t id);
@@ -158,6 +165,7 @@ class SimMachine {
   void go_idle(uint32_t id);
   void leave_pool(const Thread& thread);
   bool help(uint32_t id, uint32_t task);
+  bool takes_time_to_help(uint32_t id);
   bool help_with_parts(uint32_t id, uint32_t task);
   bool help_with_others(uint32_t id, uint32_t task);
   template <typename IsWanted>
@@ -238,6 +246,7 @@ class SimMachine {
   const std::span<const Fiber> fibers_;
   const model::Trace& trace_;
   const std::span<const Treatment> treatments_;
+  const TaskGroups& groups_;
   const SimulateOptions& options_;
   const uint32_t cores_;
   Latencies latencies_;
@@ -259,6 +268,8 @@ class SimMachine {
   std::vector<TaskState> states_;
   std::vector<uint32_t> run_by_;  // by task: the thread that runs it
   std::vector<bool> completed_;
+  std::vector<uint32_t> unanswered_;  // by group of tasks: how many members have not ended yet
+  std::vector<bool> answered_;        // by task of a group: it has ended; empty without groups
   std::vector<bool> registered_;
   std::vector<uint32_t> needs_;
   std::vector<uint32_t> first_waiter_, last_waiter_;  // by task, in `waiters_`

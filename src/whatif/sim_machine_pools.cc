@@ -171,6 +171,7 @@ void SimMachine::go_idle(uint32_t id) {
 // A thread that waits in a fork-join pool runs the awaited task itself if no worker has taken it, or else a task of the
 // worker that runs it.
 bool SimMachine::help(uint32_t id, uint32_t task) {
+  if (joins_group(task)) task = groups_.last_of(task);
   if (!is_queued(task) && !parts_pool_.empty() && parts_pool_[task] != kNone) return help_with_parts(id, task);
   if (!program_.helped.empty() && program_.helped[task] != kNone) return help_with_others(id, task);
   const uint32_t number = row(task).pool.value;

@@ -11,10 +11,12 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   Thread& thread = threads_[id];
   const int64_t now_ns = clock_.now_ns();
   if (!is_new(task)) return out_.copy(thread.stream, now_ns, event);
-  if (treatment(task) != Treatment::keep) {
+  if (is_called_now(task)) {
     out_.write_create(thread.stream, now_ns, task);
     if (!thread.stack.empty() && !thread.stack.back().skips)
-      thread.stack.back().credit_ns = program_.costs->spawn_ns[task] + program_.costs->start_ns[task];
+      thread.stack.back().credit_ns = std::max<int64_t>(
+          0, program_.costs->spawn_ns[task] + program_.costs->start_ns[task] - program_.event_cost_ns);
+    if (joins_group(task)) return leave_out_thread(task);
     if (treatment(task) != Treatment::inline_at_wait) push_frame(id, task);
     return;
   }
@@ -36,7 +38,46 @@ int64_t SimMachine::due_time_ns(uint32_t task) const {
   return periodic_ns == kNoDueTime ? clock_.now_ns() + int64_t{row(task).delay_us} * 1000 : periodic_ns;
 }
 
+// Whether no pool gets the task by itself: it is called, or the last of its group is handed out for it.
+bool SimMachine::is_called_now(uint32_t task) const {
+  return is_new(task) && (treatment(task) != Treatment::keep || joins_group(task));
+}
+
+// Whether the task runs as a part of a group whose last member is handed out in its stead.
+bool SimMachine::joins_group(uint32_t task) const {
+  return groups_.has(task) && groups_.last_of(task) != task;
+}
+
+// Whether the task has done what completes it. The results of a group's members are there when all have.
+bool SimMachine::is_answered(uint32_t task) const {
+  return completed_[task] || (groups_.has(task) && answered_[task]);
+}
+
+// A thread whose run joins a group is never started: the run does not wait for it.
+void SimMachine::leave_out_thread(uint32_t task) {
+  if (row(task).kind != TaskKind::thread) return;
+  const uint32_t fiber = program_.thread_fiber(trace_.thread_of(row(task).start).value);
+  if (fibers_[fiber].runs() && !program_.background[fiber]) --foreground_;
+}
+
+// The other members of the group run before the last one, in the order in which they were handed out.
+void SimMachine::push_group(uint32_t id, uint32_t last) {
+  const std::span<const uint32_t> members = groups_.of(groups_.of_task[last]);
+  for (size_t i = members.size() - 1; i-- > 0;) {
+    if (is_new(members[i])) push_frame(id, members[i]);
+  }
+}
+
 void SimMachine::complete(uint32_t id, uint32_t task) {
+  if (groups_.has(task)) {
+    if (answered_[task]) return;
+    answered_[task] = true;
+    const uint32_t group = groups_.of_task[task];
+    if (--unanswered_[group] > 0) return;
+    const std::span<const uint32_t> members = groups_.of(group);
+    chain_.insert(chain_.end(), members.rbegin(), members.rend());
+    return notify_all(id);
+  }
   chain_.push_back(task);
   notify_all(id);
 }

@@ -42,8 +42,10 @@ constexpr uint32_t kNoEvent = UINT32_MAX;
 
 class Compiler {
  public:
-  Compiler(const model::Facts& facts, bool keep_emits)
-      : facts_(facts), trace_(facts.trace()), keep_emits_(keep_emits) {}
+  Compiler(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns)
+      : facts_(facts), trace_(facts.trace()), keep_emits_(keep_emits) {
+    program_.event_cost_ns = event_cost_ns;
+  }
 
   SimProgram run() {
     program_.trace = &trace_;
@@ -71,6 +73,7 @@ class Compiler {
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
       if (!trace_.vm_stints.empty()) full_ = Crowding::with_vm(trace_, facts_.uses(), cores);
     }
+    leave_out_recording();
     program_.costs = &facts_.hand_over_costs();
     program_.periodic_due_ns = periodic_due_ns(trace_);
     if (!kernel_told_) assume_shares(running, cores);
@@ -107,6 +110,20 @@ class Compiler {
         "ran "
         "than there were cores");
     if (cores > 0) share_ = CoreShare(running, trace_.begin_ns(), cores);
+  }
+
+  // Between two tasks of a worker lie three events: the end of the first, and what says that the worker looked for the
+  // next.
+  void leave_out_recording() {
+    const auto less = [&](int64_t ns) { return std::max<int64_t>(0, ns - 3 * program_.event_cost_ns); };
+    for (PoolLatency& pool : program_.latencies.pools) {
+      pool.turnaround_ns = less(pool.turnaround_ns);
+      // A wait's end, and the start of a task in it.
+      pool.help_ns = std::max<int64_t>(0, pool.help_ns - 2 * program_.event_cost_ns);
+    }
+    for (HandOver& hand_over : program_.hand_overs) {
+      if (hand_over.kind == HandOver::Kind::turnaround) hand_over.ns = less(hand_over.ns);
+    }
   }
 
   void assume_foreign() {
@@ -203,10 +220,14 @@ class Compiler {
     if (own_run && worker_) return;
     if (own_run && !own_cpu_ && !kernel_told_)
       return add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns));
+    int64_t recording_ns = program_.event_cost_ns;  // of the event at the end
     off_core.split(
         begin_ns, end_ns,
         [&](int64_t from_ns, int64_t to_ns) {
-          add(draft, OpCode::cpu, static_cast<uint64_t>(share_.cpu_ns(from_ns, to_ns, share_place_)));
+          int64_t cpu_ns = share_.cpu_ns(from_ns, to_ns, share_place_);
+          const int64_t left_out_ns = std::min(recording_ns, cpu_ns);
+          cpu_ns -= left_out_ns, recording_ns -= left_out_ns;
+          add(draft, OpCode::cpu, static_cast<uint64_t>(cpu_ns));
           note_stint(from_ns, to_ns, true);
         },
         [&](int64_t from_ns, int64_t to_ns) {
@@ -575,8 +596,8 @@ class Compiler {
 
 }  // namespace
 
-SimProgram compile_program(const model::Facts& facts, bool keep_emits) {
-  return Compiler(facts, keep_emits).run();
+SimProgram compile_program(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns) {
+  return Compiler(facts, keep_emits, event_cost_ns).run();
 }
 
 }  // namespace contrafact::whatif

@@ -172,8 +172,9 @@ struct SimProgram {
   SimConventions conventions;
   SyncFacts sync;  // empty but for native traces and those with locks
   Rounds rounds;
-  int64_t begin_ns = 0;  // the recorded run's beginning ...
-  int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
+  int64_t event_cost_ns = 0;  // left out of the time before each event: what recording it took
+  int64_t begin_ns = 0;       // the recorded run's beginning ...
+  int64_t end_ns = 0;         // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   std::vector<std::string> notes;
 
@@ -184,9 +185,9 @@ struct SimProgram {
   }
 };
 
-// `keep_emits`: false leaves out operations that only write events, for simulations without a trace. The program refers
-// to `facts`, which must outlive it.
-SimProgram compile_program(const model::Facts& facts, bool keep_emits);
+// `keep_emits`: false leaves out operations that only write events, for simulations without a trace. `event_cost_ns`: of
+// each event, left out of the run (model/event_cost.h). The program refers to `facts`, which must outlive it.
+SimProgram compile_program(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns = 0);
 SimProgram compile_program(const model::Trace& trace, bool keep_emits) = delete;  // whose facts would not last
 
 }  // namespace contrafact::whatif

@@ -9,6 +9,8 @@
 #include "whatif/sim_machine.h"
 #include "whatif/sim_program.h"
 #include "whatif/stream_parts.h"
+#include "whatif/task_groups.h"
+#include "whatif/task_parts.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -82,7 +84,9 @@ base::Result<Simulation> simulate_program(const SimProgram& program, const Varia
   const uint32_t cores = core_count(*program.trace, options, notes);
   SectionPlan own;
   if (planned == nullptr) own = plan_sections(program, variant, options.lock_rule);
-  SimMachine machine(program, planned == nullptr ? own : *planned, variant.treatments, options, cores);
+  const base::Result<TaskGroups> groups = task_groups(program, variant.merges);
+  if (!groups) return groups.error();
+  SimMachine machine(program, planned == nullptr ? own : *planned, variant.treatments, *groups, options, cores);
   base::Result<Simulation> simulation = machine.run();
   if (!simulation) return simulation;
   simulation->locks = machine.lock_waits();
@@ -90,24 +94,59 @@ base::Result<Simulation> simulate_program(const SimProgram& program, const Varia
   return simulation;
 }
 
-// None: the sizes of pools leave the tasks as they are.
-std::optional<base::Result<Simulation>> simulate_other_parts(const model::Trace& trace, const Variant& variant,
-                                                             const SimulateOptions& options) {
+// Handing out each part but the last takes as long as handing out its task did. (The last one's cost is the task's own,
+// which the recording holds.)
+void pay_for_parts(std::span<const model::TaskId> part_of, uint32_t first, const model::HandOverCosts& recorded,
+                   SimProgram& program) {
+  base::Column<Op> ops;
+  ops.reserve(program.ops.size() + part_of.size());
+  const auto cost_ns = [&](const Op& op) -> int64_t {
+    if (op.code != OpCode::spawn || op.value < first) return 0;
+    const size_t part = op.value - first;
+    if (part >= part_of.size()) return 0;
+    const bool is_last = part + 1 == part_of.size() || part_of[part + 1] != part_of[part];
+    return is_last ? 0 : recorded.spawn_ns[part_of[part].index()] - program.event_cost_ns;
+  };
+  for (Fiber& fiber : program.fibers) {
+    const auto begin = static_cast<uint32_t>(ops.size());
+    for (uint32_t pc = fiber.begin; pc < fiber.end; ++pc) {
+      ops.push_back(program.ops[pc]);
+      if (const int64_t ns = cost_ns(program.ops[pc]); ns > 0)
+        ops.push_back({static_cast<uint64_t>(ns), UINT32_MAX, OpCode::cpu});
+    }
+    fiber = {begin, static_cast<uint32_t>(ops.size())};
+  }
+  program.ops = std::move(ops);
+}
+
+// The run with other tasks than the recorded ones: those that are split, and those of parallel streams on pools of other
+// sizes. None: the tasks are the recorded ones.
+std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts& recorded, const Variant& variant,
+                                                             const SimulateOptions& options,
+                                                             int64_t event_cost_ns = 0) {
   std::vector<PoolSize> sizes = options.pool_sizes;
   sizes.insert(sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
-  if (sizes.empty() || options.unlimited_pools) return std::nullopt;
-  const std::optional<model::Trace> other = with_stream_parts(trace, sizes);
-  if (!other) return std::nullopt;
+  std::optional<RunWithParts> split = with_task_parts(recorded.trace(), variant.splits);
+  std::optional<model::Trace> other;
+  if (!sizes.empty() && !options.unlimited_pools)
+    other = with_stream_parts(split ? split->trace : recorded.trace(), sizes);
+  if (!other && !split) return std::nullopt;
+  if (!other) other = std::move(split->trace);
   Variant of_other = variant;
   if (!variant.treatments.empty()) of_other.treatments.resize(other->tasks.size(), Treatment::keep);
   const model::Facts facts(*other);
-  return simulate_program(compile_program(facts, options.build_trace), of_other, options);
+  SimProgram program = compile_program(facts, options.build_trace, event_cost_ns);
+  if (split) {
+    const auto first = static_cast<uint32_t>(recorded.trace().tasks.size());
+    pay_for_parts(split->part_of, first, recorded.hand_over_costs(), program);
+  }
+  return simulate_program(program, of_other, options);
 }
 
 }  // namespace
 
 base::Result<Simulation> simulate(const model::Facts& facts, const Variant& variant, const SimulateOptions& options) {
-  if (auto simulation = simulate_other_parts(facts.trace(), variant, options)) return *std::move(simulation);
+  if (auto simulation = simulate_other_parts(facts, variant, options)) return *std::move(simulation);
   return simulate_program(compile_program(facts, options.build_trace), variant, options);
 }
 
@@ -119,8 +158,8 @@ model::Fact baseline_fact(const BaselineCheck& check) {
   return {std::string(kBaselineErrorFact), fmt::format("{:.6f}", check.error)};
 }
 
-Simulator::Simulator(const model::Facts& facts)
-    : program_(std::make_unique<const SimProgram>(compile_program(facts, false))) {
+Simulator::Simulator(const model::Facts& facts, int64_t event_cost_ns)
+    : facts_(&facts), program_(std::make_unique<const SimProgram>(compile_program(facts, false, event_cost_ns))) {
   if (program_->conventions.all_threads_count || !program_->sync.sections.empty())
     retimer_ = std::make_unique<const Retimer>(*program_, facts.wakes());
 }
@@ -146,7 +185,8 @@ base::Result<Simulation> Simulator::simulate(const Variant& variant, const Simul
                                              const SectionPlan* plan) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
-  if (auto simulation = simulate_other_parts(*program_->trace, variant, quiet)) return *std::move(simulation);
+  if (auto simulation = simulate_other_parts(*facts_, variant, quiet, program_->event_cost_ns))
+    return *std::move(simulation);
   return simulate_program(*program_, variant, quiet, plan);
 }
 

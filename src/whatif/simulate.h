@@ -105,7 +105,9 @@ struct SectionPlan;
 // threads; the arguments must outlive it.
 class Simulator {
  public:
-  explicit Simulator(const model::Facts& facts);
+  // `event_cost_ns`: of each event, left out of the run, which then is one without a recorder. Its check_baseline says
+  // by how much that is shorter.
+  explicit Simulator(const model::Facts& facts, int64_t event_cost_ns = 0);
   explicit Simulator(const model::Trace& trace);
   ~Simulator();
   // As the functions of the same names; options.build_trace is ignored: there is none.
@@ -129,6 +131,7 @@ class Simulator {
   explicit Simulator(std::unique_ptr<const model::Facts> facts);
 
   std::unique_ptr<const model::Facts> own_facts_;  // null: the caller owns them
+  const model::Facts* facts_;
   std::unique_ptr<const SimProgram> program_;
   std::unique_ptr<const Retimer> retimer_;  // of traces with locks
 };

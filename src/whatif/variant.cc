@@ -18,6 +18,10 @@ std::string_view words_of(Treatment treatment) {
       return "be inlined at its wait";
     case Treatment::combinator:
       return "become a combinator";
+    case Treatment::merge:
+      return "be merged";
+    case Treatment::split:
+      return "be split";
     case Treatment::keep:
       break;
   }
@@ -38,6 +42,31 @@ base::Status treat(const model::Trace& trace, const Improvement& improvement, st
                                      words_of(treatment), words_of(wanted))};
     }
     treatment = wanted;
+  }
+  return {};
+}
+
+// Fewer or more tasks. One that is merged or split cannot be treated in another way as well.
+base::Status regrain(const model::Trace& trace, const Improvement& improvement, Variant& variant,
+                     std::vector<Treatment>& grains) {
+  const Treatment wanted = improvement.optimisation->treatment();
+  const bool regroups = wanted == Treatment::merge || wanted == Treatment::split;
+  if (regroups && improvement.size_after == 0)
+    return base::Error{fmt::format("{}: no size", name_of(improvement.optimisation))};
+  if (base::Status status = treat(trace, improvement, regroups ? grains : variant.treatments); !status) return status;
+  if (wanted == Treatment::merge) variant.merges.push_back({improvement.tasks, improvement.size_after});
+  if (wanted == Treatment::split) variant.splits.push_back({improvement.tasks, improvement.size_after});
+  return {};
+}
+
+// Errors: a task is merged or split, and treated in another way as well.
+base::Status check_grains(const model::Trace& trace, const Variant& variant, const std::vector<Treatment>& grains) {
+  if (grains.empty() || variant.treatments.empty()) return {};
+  for (size_t i = 0; i < grains.size(); ++i) {
+    if (grains[i] == Treatment::keep || variant.treatments[i] == Treatment::keep) continue;
+    return base::Error{fmt::format("task {} ({}) cannot both {} and {}: the improvements exclude each other", i,
+                                   trace.method_label(trace.tasks[i].body), words_of(grains[i]),
+                                   words_of(variant.treatments[i]))};
   }
   return {};
 }
@@ -64,11 +93,15 @@ base::Result<Variant> variant_of(const model::Trace& trace, std::span<const mode
                                  std::span<const Improvement> improvements) {
   Variant variant;
   std::vector<Improvement> of_sections;
+  std::vector<Treatment> grains;  // by task: how it is merged or split
   for (const Improvement& improvement : improvements) {
     base::Status status;
     switch (target_of(improvement.optimisation)) {
       case Target::tasks:
         status = treat(trace, improvement, variant.treatments);
+        break;
+      case Target::grain:
+        status = regrain(trace, improvement, variant, grains);
         break;
       case Target::sections:
         of_sections.push_back(improvement);
@@ -80,6 +113,7 @@ base::Result<Variant> variant_of(const model::Trace& trace, std::span<const mode
     }
     if (!status) return status.error();
   }
+  if (base::Status status = check_grains(trace, variant, grains); !status) return status.error();
   if (of_sections.empty()) return variant;
   base::Result<std::vector<SectionEdit>> edits = edits_of(trace, sections, of_sections);
   if (!edits) return edits.error();

@@ -18,12 +18,26 @@ struct PoolSize {
   uint32_t workers = 0;
 };
 
+// Of these tasks, `size` neighbours become one (task_groups.h).
+struct TaskMerge {
+  std::vector<model::TaskId> tasks;
+  uint32_t size = 1;
+};
+
+// Each of these tasks becomes about this many, which share its work evenly (task_parts.h).
+struct TaskSplit {
+  std::vector<model::TaskId> tasks;
+  uint32_t parts = 1;
+};
+
 struct Variant {
   std::vector<Treatment> treatments = {};  // by task
   std::vector<SectionEdit> edits = {};     // parallel to model::critical_sections(trace)
   // Parallel to the sections: the factor by which a section's time on a core differs from the recorded one, whether
   // inside or moved outside. Below 1 where recording made the section longer.
   std::vector<float> cpu_scales = {};
+  std::vector<TaskMerge> merges = {};
+  std::vector<TaskSplit> splits = {};
   std::vector<PoolSize> pool_sizes = {};
   uint32_t cores = 0;  // 0: those of SimulateOptions
   // Sections of the locks in `ordered` (by lock) keep this order and no other (LockRule::ordered); they have no edits.
@@ -32,9 +46,12 @@ struct Variant {
   std::vector<bool> ordered = {};
 
   bool changes_nothing() const {
-    return treatments.empty() && edits.empty() && cpu_scales.empty() && pool_sizes.empty() && cores == 0 && !order;
+    return treatments.empty() && edits.empty() && cpu_scales.empty() && merges.empty() && splits.empty() &&
+           pool_sizes.empty() && cores == 0 && !order;
   }
-  bool changes_locks_alone() const { return treatments.empty() && pool_sizes.empty() && cores == 0; }
+  bool changes_locks_alone() const {
+    return treatments.empty() && merges.empty() && splits.empty() && pool_sizes.empty() && cores == 0;
+  }
 };
 
 // The improvements made together; `sections` are model::critical_sections(trace). Later improvements of sections change

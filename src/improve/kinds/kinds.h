@@ -22,6 +22,9 @@ extern const Kind* const double_check;  // critical sections look without a lock
 extern const Kind* const split_lock;    // critical sections of one lock take several
 extern const Kind* const shorten_section;  // work that needs no exclusion moves before or after the section
 extern const Kind* const make_atomic;      // critical sections become atomic operations
+extern const Kind* const merge_tasks;      // neighbouring tasks become one
+extern const Kind* const split_tasks;      // each task becomes several
+extern const Kind* const cut_off;          // a recursion hands out no tasks below a level
 extern const Kind* const pool_size;        // a pool has another number of workers
 extern const Kind* const cores;            // the machine has another number of cores
 
@@ -29,19 +32,14 @@ extern const Kind* const cores;            // the machine has another number of 
 
 // In the order in which documents list them.
 inline std::span<const Kind* const> all_kinds() {
-  static const std::array all{kinds::convert_to_inline,
-                              kinds::inline_at_wait,
-                              kinds::hoist_branch,
-                              kinds::convert_to_combinator,
-                              kinds::drop_lock,
-                              kinds::reader_writer_lock,
-                              kinds::shared_look,
-                              kinds::double_check,
-                              kinds::split_lock,
-                              kinds::shorten_section,
-                              kinds::make_atomic,
-                              kinds::pool_size,
-                              kinds::cores};
+  static const std::array all{kinds::convert_to_inline, kinds::inline_at_wait,
+                              kinds::hoist_branch,      kinds::convert_to_combinator,
+                              kinds::drop_lock,         kinds::reader_writer_lock,
+                              kinds::shared_look,       kinds::double_check,
+                              kinds::split_lock,        kinds::shorten_section,
+                              kinds::make_atomic,       kinds::merge_tasks,
+                              kinds::split_tasks,       kinds::cut_off,
+                              kinds::pool_size,         kinds::cores};
   return all;
 }
 
