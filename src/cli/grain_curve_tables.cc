@@ -1,10 +1,12 @@
 #include "cli/grain_curve_tables.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "analysis/places.h"
 #include "cli/metric_tables.h"
-#include "improve/kind.h"
+#include "improve/kinds/kinds.h"
 
 namespace contrafact::cli {
 
@@ -18,19 +20,20 @@ const table::Schema kGrainCurvesSchema{
     "What the run would take with fewer and larger tasks, or with more and smaller ones. Simulated.",
     {
         {"body", "tasks run", table::Type::location, table::Unit::none, "What the tasks of the class run."},
-        {"place", "handed out at", table::Type::location, table::Unit::none,
-         "The line of the program that hands them out; of a recursion, that of the first task."},
-        {"change", "change", table::Type::text, table::Unit::none,
-         "The change: merge-tasks, split-tasks or cut-off, and how many; nothing for the recorded setting."},
         {"setting", "setting", table::Type::integer, table::Unit::none,
          "How many tasks of the class there are; of a recursion, the deepest level that is handed out (the first is "
          "0)."},
+        {"change", "change", table::Type::word, table::Unit::none,
+         "What is made of the tasks: neighbours become one (merge-tasks), each becomes several (split-tasks), or a "
+         "recursion runs in place below a level (cut-off); nothing for the recorded setting."},
         {"duration_ns", "run takes", table::Type::duration, table::Unit::ns, "The simulated duration of the run."},
         {"gain", "gain", table::Type::ratio, table::Unit::ratio, "The share of the run that the change gains."},
         {"gain_interval", "gain, 90 %", table::Type::interval, table::Unit::ratio,
          "Nominally nine of ten real gains lie between."},
         {"remark", "", table::Type::word, table::Unit::none,
          "best: the setting to choose; as good: about as good as the best one; recorded: as the program was."},
+        {"place", "handed out at", table::Type::location, table::Unit::none,
+         "The line of the program that hands them out; of a recursion, that of the first task."},
     }};
 
 namespace {
@@ -43,10 +46,11 @@ std::string remark_of(const GrainCurve& curve, size_t at) {
 }
 
 std::string change_of(const GrainPoint& point) {
-  if (point.improvement.optimisation == nullptr) return "";
-  improve::Candidate candidate;
-  candidate.improvement = point.improvement;
-  return improve::kind_of(point.improvement).title(candidate);
+  const whatif::Improvement& made = point.improvement;
+  if (made.optimisation == improve::kinds::merge_tasks) return fmt::format("{} into one", made.size_after);
+  if (made.optimisation == improve::kinds::split_tasks) return fmt::format("each into {}", made.size_after);
+  if (made.optimisation == improve::kinds::cut_off) return fmt::format("down to level {}", made.size_after);
+  return "";
 }
 
 model::ContextId grain_place(const model::Trace& trace, const GrainCurve& curve) {
@@ -64,11 +68,10 @@ table::Table grain_curves_table(const model::Trace& trace, const std::vector<Gra
       const bool is_shown = is_recorded || i == curve.best || i == curve.flat_first || i == curve.flat_last;
       if (!all && !is_shown) continue;
       const bool ends = !point.effect.stuck;
-      result.add_row({location_of(trace, curve.grain.body), location_of(trace, grain_place(trace, curve)),
-                      change_of(point), static_cast<int64_t>(point.setting),
+      result.add_row({location_of(trace, curve.grain.body), static_cast<int64_t>(point.setting), change_of(point),
                       ends ? Cell(point.effect.duration_ns) : Cell(), ends ? Cell(point.gain.share) : Cell(),
                       ends && !is_recorded ? Cell(table::Interval{point.gain.low, point.gain.high}) : Cell(),
-                      remark_of(curve, i)});
+                      remark_of(curve, i), location_of(trace, grain_place(trace, curve))});
     }
   }
   return result;
