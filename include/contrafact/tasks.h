@@ -5,7 +5,7 @@
  * Where the program is not recorded each macro is a load and a branch. A task is a number that the program keeps with
  * what it hands to the pool; 0 is a task that is not recorded, and every macro takes it.
  *
- *     static contrafact_pool pool = CONTRAFACT_POOL("resizers", 8);      // once; the pool's threads, 0 if unbounded
+ *     contrafact_pool pool = CONTRAFACT_POOL("resizers", 8);             // once; its threads, 0 if unbounded
  *     job->task = CONTRAFACT_TASK_SUBMIT(pool, job->function);           // where it is handed to the pool
  *     CONTRAFACT_TASK_BEGIN(job->task);                                  // on the thread that runs it
  *     job->function(job);
@@ -43,10 +43,10 @@ struct contrafact_tasks {
 #ifndef CONTRAFACT_TASKS_INTERFACE_ONLY /* the recorder's side */
 #include <dlfcn.h>
 
-/* Null where the program is not recorded. One for each linked file, set before main. */
+/* Null where the program is not recorded. One for each linked file, set before other constructors run. */
 __attribute__((weak, visibility("hidden"))) const struct contrafact_tasks* contrafact_tasks_found;
 
-__attribute__((constructor, unused)) static void contrafact_find_tasks(void) {
+__attribute__((constructor(101), unused)) static void contrafact_find_tasks(void) {
   const struct contrafact_tasks* const found = (const struct contrafact_tasks*)dlsym((void*)0, CONTRAFACT_TASKS_SYMBOL);
   if (found && found->version == CONTRAFACT_TASKS_VERSION) contrafact_tasks_found = found;
 }

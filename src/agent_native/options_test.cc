@@ -29,6 +29,12 @@ TEST(NativeOptions, SetsAreGatheredAlwaysOrInWindows) {
   }
 }
 
+TEST(NativeOptions, NameWhatIsPreloadedWithTheAgent) {
+  EXPECT_EQ(parse_options("control=x")->preloaded, "");
+  EXPECT_EQ(parse_options("control=x,preloaded=%2fa.so%3a%2fb.so")->preloaded, "/a.so:/b.so");
+  EXPECT_FALSE(parse_options("control=x,preloaded=").ok());
+}
+
 TEST(NativeOptions, RefuseWhatTheyDoNotKnow) {
   EXPECT_FALSE(parse_options("control=x,colour=red").ok());
   EXPECT_FALSE(parse_options("control=x,children=yes").ok());

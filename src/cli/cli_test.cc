@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "cli/command.h"
+#include "cli/elf_symbols.h"
 #include "cli/installation.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
@@ -132,6 +133,35 @@ TEST(Replay, AVerdictSaysWhatDisturbsIt) {
   EXPECT_EQ(verdict(1000, 800, 0.2), "a gain, disturbed");
 }
 
+// What stands in front of a runtime goes behind the agent, and the agent takes it out of the environment again.
+TEST(LaunchPlan, RuntimesThatStandInArePreloadedBehindTheAgent) {
+  Installation installation;
+  installation.native_library = "/lib/agent.so";
+  AgentOptions options;
+  options.preloaded = {"/lib/libomp.so.5", "/lib/tbb.so"};
+  const base::Result<LaunchPlan> plan = plan_native({"program"}, installation, options, false, "");
+  ASSERT_TRUE(plan.ok());
+  EXPECT_THAT(plan->environment, testing::ElementsAre("LD_PRELOAD=/lib/agent.so:/lib/libomp.so.5:/lib/tbb.so"));
+  EXPECT_THAT(plan->agent_options, HasSubstr(",preloaded="));
+  const base::Result<LaunchPlan> after = plan_native({"program"}, installation, options, false, "/own.so");
+  EXPECT_THAT(after->environment, testing::Contains("LD_PRELOAD=/lib/agent.so:/lib/libomp.so.5:/lib/tbb.so:/own.so"));
+}
+
+// Of this very program.
+TEST(ElfSymbols, SayWhatAFileNeedsOfWhichLibraryAndWhatItDefines) {
+  const ElfSymbols symbols = read_elf_symbols("/proc/self/exe");
+  EXPECT_TRUE(symbols.needed.contains("libc.so.6"));
+  EXPECT_TRUE(symbols.sections.contains(".dynsym"));
+  bool is_versioned = false;
+  for (const auto& [name, version] : symbols.needed.at("libc.so.6")) is_versioned |= version.starts_with("GLIBC_2.");
+  EXPECT_TRUE(is_versioned);
+  const ElfSymbols of_library = read_elf_symbols("/lib/x86_64-linux-gnu/libc.so.6");
+  EXPECT_TRUE(of_library.defined.contains({"pthread_cond_wait", "GLIBC_2.3.2"}));
+  EXPECT_TRUE(read_elf_symbols("/dev/null").defined.empty());
+  EXPECT_TRUE(has_name_with("/proc/self/exe", "SayWhatAFileNeeds"));
+  EXPECT_FALSE(has_name_with("/dev/null", "main"));
+}
+
 TEST(Installation, FoundBesideTheExecutable) {
   Folder folder;
   std::string self = folder.file("bin/contrafact");
@@ -142,6 +172,9 @@ TEST(Installation, FoundBesideTheExecutable) {
   EXPECT_EQ(find_installation(self)->native_library, native);
   const std::string sets = folder.file("lib/libcontrafact_native_sets.so");
   EXPECT_EQ(find_installation(self)->sets_library, sets);
+  EXPECT_EQ(find_installation(self)->tbb_library, "");
+  const std::string tbb = folder.file("lib/libcontrafact_native_tbb.so");
+  EXPECT_EQ(find_installation(self)->tbb_library, tbb);
   EXPECT_EQ(find_installation(self)->agent_library, "");
   EXPECT_THAT(find_jvm_installation(self).error().message,
               HasSubstr("the JVM agent is missing: no libcontrafact_jvm.so in"));

@@ -107,7 +107,8 @@ base::Result<std::string> summarise_recording(const std::string& path) {
                    table::counted_text(counter.waits_at_objects, "wait", "waits"),
                    counter.waits_at_objects == 1 ? "was" : "were", path)
              : "no lock was seen: those built on atomics, and the C library's own, are not (docs/native.md)");
-  } else if (!counter.unseen.empty()) {
+  }
+  if (!counter.unseen.empty()) {
     note(unseen_line(counter.unseen));
   } else if (!counter.native && counter.tasks == 0) {
     note("no task was run: the program gave nothing to an executor, a fork-join pool or a future that the agent saw");

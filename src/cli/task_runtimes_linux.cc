@@ -175,8 +175,9 @@ TaskRuntimes find_task_runtimes(const std::string& program_file, bool keeps_open
   };
   out.has_tbb = has("libtbb.so.12");
   if (has("libtbb.so.2")) unseen("TBB (before oneTBB)");
-  if (is_go(read_elf_symbols(program_file))) unseen("Go");
-  if (has_name_with(program_file, "rayon_core")) unseen("Rayon");
+  const ElfSymbols symbols = read_elf_symbols(program_file);
+  if (is_go(symbols)) unseen("Go");
+  if (symbols.sections.contains(".symtab") && has_name_with(program_file, "rayon_core")) unseen("Rayon");
   return out;
 }
 

@@ -9,7 +9,8 @@
 //  - a Runnable, Callable, ForkJoinTask or RunnableScheduledFuture that was given to an executor;
 //  - every CompletableFuture: an asynchronous supplier and each dependent stage have a body; allOf, anyOf and futures
 //    that are completed by hand have none (no start and end, only a complete);
-//  - the run of a thread, spawned by Thread.start and waited for by Thread.join (TaskKind::thread).
+//  - the run of a thread, spawned by Thread.start and waited for by Thread.join (TaskKind::thread);
+//  - of native programs, what OpenMP, oneTBB and the program's own pools run (docs/native.md).
 //
 // Life of a task:  create? -> depends* -> spawn? -> start -> end, and complete (at most once, between start and end, or
 // without them for tasks without a body). A stage whose body runs at once on the thread that completed its source has

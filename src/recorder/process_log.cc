@@ -10,6 +10,12 @@
 
 namespace contrafact::recorder {
 
+namespace {
+
+constexpr std::string_view kUnseenSchedulers = "scheduler.unseen.";
+
+}  // namespace
+
 ProcessLog::ProcessLog(deferred::SharedArea area)
     : area_(std::move(area)),
       pid_(page_of(area_.header()).pid.load(std::memory_order_acquire)),
@@ -25,7 +31,10 @@ base::Result<std::unique_ptr<ProcessLog>> ProcessLog::begin(deferred::SharedArea
   auto writer = format::Writer::create(std::move(sink), options.compression_level);
   if (!writer) return writer.error();
   std::unique_ptr<ProcessLog> log(new ProcessLog(std::move(area)));
-  for (const Fact& fact : options.facts) log->tables_.fact(fact.key, fact.value);
+  for (const Fact& fact : options.facts) {
+    log->tables_.fact(fact.key, fact.value);
+    log->has_said_unseen_ |= fact.key.starts_with(kUnseenSchedulers);
+  }
   log->log_ =
       std::make_unique<EventLog>(std::move(*writer), log->tables_, log->addresses_, options.access_sets_max, nullptr,
                                  options.cpu_switches ? std::make_unique<IdleCores>(log->pid_, Host::record) : nullptr,
@@ -172,11 +181,28 @@ void ProcessLog::write_counts() {
   }
 }
 
+// Runtimes that came with a program that the recorded one became, or later.
+void ProcessLog::write_unseen_runtimes() {
+  if (has_said_unseen_) return;
+  bool has_gnu = false, has_llvm = false, has_tbb = false, sees_tbb = false;
+  for (const std::string& library : libraries_.loaded()) {
+    const std::string_view name = std::string_view(library).substr(library.rfind('/') + 1);
+    has_gnu |= name.starts_with("libgomp.so") || name.starts_with("libgomp-");
+    has_llvm |= name.starts_with("libomp") || name.starts_with("libiomp5");
+    has_tbb |= name.starts_with("libtbb.so") || name.starts_with("libtbb-");
+    sees_tbb |= name.starts_with("libcontrafact_native_tbb.so");
+  }
+  const std::string key(kUnseenSchedulers);
+  if (has_gnu && !has_llvm) tables_.fact(key + "openmp", "OpenMP (libgomp)");
+  if (has_tbb && !sees_tbb) tables_.fact(key + "tbb", "oneTBB");
+}
+
 void ProcessLog::finish(std::string_view reason, std::span<const CpuSwitch> switches) {
   drainer_.pass(true);
   libraries_.find(addresses_.take_new_code(), base::monotonic_ns());
   append_switches(switches);
   write_blocked_threads();
+  write_unseen_runtimes();
   write_counts();
   const int64_t end_ns = page_of(area_.header()).end_ns.load(std::memory_order_acquire);
   log_->set_end(end_ns != 0 ? end_ns : base::monotonic_ns());

@@ -75,6 +75,7 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   void look_at_blocked_threads();
   void write_blocked_threads();
   void write_counts();
+  void write_unseen_runtimes();
 
   deferred::SharedArea area_;
   const int32_t pid_;
@@ -86,7 +87,8 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   deferred::SharedDrainer drainer_;
   std::unordered_map<uint32_t, format::ThreadId> thread_of_tid_;
   uint64_t calls_taken_ = 0;
-  uint32_t pools_ = 0;  // that have their rows
+  uint32_t pools_ = 0;            // that have their rows
+  bool has_said_unseen_ = false;  // whose tasks are not seen
   // By thread, system call, futex and code: in how many looks.
   struct BlockedAt {
     format::ThreadId thread;

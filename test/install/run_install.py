@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BINARIES = ["bin/contrafact", "lib/contrafact/libcontrafact_jvm.so", "lib/contrafact/libcontrafact_native.so", "lib/contrafact/libcontrafact_native_sets.so", "lib/libcontrafact_accesses.so"]
+BINARIES = ["bin/contrafact", "lib/contrafact/libcontrafact_jvm.so", "lib/contrafact/libcontrafact_native.so", "lib/contrafact/libcontrafact_native_sets.so", "lib/contrafact/libcontrafact_native_tbb.so", "lib/libcontrafact_accesses.so"]
 SECONDS_MAX = 200
 
 
