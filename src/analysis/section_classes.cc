@@ -68,7 +68,7 @@ std::vector<model::LockWait> waits_for_locks(const model::Trace& trace) {
 // By the lock's name: the classes that ask for it.
 using Asking = std::map<std::string_view, std::set<std::string>>;
 
-std::string_view name_of(const model::Trace& trace, const model::LockWait& wait) {
+std::string_view class_name_of(const model::Trace& trace, const model::LockWait& wait) {
   return trace.string(trace.locks[wait.lock.index()].name);
 }
 
@@ -85,7 +85,7 @@ std::string asking_class(const model::Trace& trace, const model::LockWait& wait)
 
 // Most likely the innermost that also asks for it. Else it is not known which of them took the lock.
 std::vector<std::string> holding_classes(const model::Trace& trace, const model::LockWait& wait, const Asking& asking) {
-  const auto asks = asking.find(name_of(trace, wait));
+  const auto asks = asking.find(class_name_of(trace, wait));
   for (model::ContextId at = wait.holder_at; at.valid() && asks != asking.end();
        at = trace.contexts[at.index()].parent) {
     const model::MethodId method = trace.contexts[at.index()].method;
@@ -104,15 +104,15 @@ class Wrappers {
   Wrappers(const model::Trace& trace, const std::vector<model::LockWait>& waits) : trace_(trace) {
     for (const model::LockWait& wait : waits) {
       const std::vector<model::MethodId> holder = methods_of(trace, wait.holder_at, SIZE_MAX);
-      for (size_t i = 1; i < holder.size(); ++i) inside_[{name_of(trace, wait), holder[i]}].insert(holder[i - 1]);
+      for (size_t i = 1; i < holder.size(); ++i) inside_[{class_name_of(trace, wait), holder[i]}].insert(holder[i - 1]);
     }
     for (const model::LockWait& wait : waits) {
       const std::vector<model::MethodId> asking = methods_of(trace, wait.site, 2);
       if (asking.size() < 2 || is_monitor(wait)) continue;
-      const auto inside = inside_.find({name_of(trace, wait), asking[1]});
+      const auto inside = inside_.find({class_name_of(trace, wait), asking[1]});
       if (inside == inside_.end()) continue;
       if (inside->second.size() > inside->second.count(asking[0]))
-        wrappers_.emplace(name_of(trace, wait), class_of(trace, asking[0]));
+        wrappers_.emplace(class_name_of(trace, wait), class_of(trace, asking[0]));
     }
   }
 
@@ -120,7 +120,7 @@ class Wrappers {
   std::string class_behind(const model::LockWait& wait) const {
     const std::vector<model::MethodId> asking = methods_of(trace_, wait.site, 2);
     if (asking.size() < 2 || is_monitor(wait)) return {};
-    if (!wrappers_.contains({name_of(trace_, wait), class_of(trace_, asking[0])})) return {};
+    if (!wrappers_.contains({class_name_of(trace_, wait), class_of(trace_, asking[0])})) return {};
     return std::string(class_of(trace_, asking[1]));
   }
 
@@ -143,7 +143,7 @@ std::vector<SectionClass> section_classes(const model::Trace& trace) {
   int64_t sum_ns = 0;
   for (const model::LockWait& wait : waits) {
     if (std::string name = asking_class(trace, wait); !name.empty())
-      asking[name_of(trace, wait)].insert(std::move(name));
+      asking[class_name_of(trace, wait)].insert(std::move(name));
     sum_ns += wait.wait_ns();
   }
   const Wrappers wrappers(trace, waits);
