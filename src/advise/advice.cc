@@ -311,7 +311,7 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
     sort(sizes.advices);
     rank_into(std::move(sizes.advices), advices, options);
   }
-  if (pricer.simulates()) {
+  if (pricer.simulates() && any_grain_promises(pricer.facts())) {
     const Pricer lean(pricer.facts(), nullptr,
                       {.cores = pricer.cores(), .event_cost_ns = grain_event_cost_ns(pricer.trace())});
     std::vector<Advice> grains =

@@ -26,6 +26,14 @@ const GrainChange& kind_as_grain(const improve::Kind* kind) {
   return static_cast<const GrainChange&>(*kind);
 }
 
+bool is_too_large(analysis::GranularityVerdict verdict) {
+  return verdict == analysis::GranularityVerdict::coarse || verdict == analysis::GranularityVerdict::unbalanced;
+}
+
+analysis::Granularity measured_grains(const model::Facts& facts) {
+  return analysis::granularity(facts, {.tellable_share = kTellableTime});
+}
+
 // What the recorded run tells of a class.
 struct GrainFacts {
   int64_t core_ns = 0;      // of its tasks
@@ -111,10 +119,7 @@ class CurveMaker {
   bool may_be_larger(const GrainFacts& facts) const {
     return !options_.only_promising || facts.verdict == analysis::GranularityVerdict::fine;
   }
-  bool may_be_smaller(const GrainFacts& facts) const {
-    return !options_.only_promising || facts.verdict == analysis::GranularityVerdict::coarse ||
-           facts.verdict == analysis::GranularityVerdict::unbalanced;
-  }
+  bool may_be_smaller(const GrainFacts& facts) const { return !options_.only_promising || is_too_large(facts.verdict); }
 
   void plan_levels(const TaskGrain& grain, const GrainFacts& facts, GrainCurve& curve) const {
     if (!may_be_larger(facts)) return;
@@ -236,6 +241,13 @@ std::string grain_words(const GrainCurve& curve) {
 
 }  // namespace
 
+bool any_grain_promises(const model::Facts& facts) {
+  const analysis::Granularity measured = measured_grains(facts);
+  return std::ranges::any_of(measured.classes, [](const analysis::ClassGranularity& one) {
+    return one.judgement.verdict == analysis::GranularityVerdict::fine || is_too_large(one.judgement.verdict);
+  });
+}
+
 int64_t grain_event_cost_ns(const model::Trace& trace) {
   return model::event_cost_ns(trace);
 }
@@ -251,7 +263,7 @@ std::vector<GrainCurve> grain_curves(const Pricer& pricer, const GrainOptions& o
     if (facts.share >= options.share_min) classes.push_back({std::move(grain), facts});
   }
   if (options.only_promising && !classes.empty()) {
-    const analysis::Granularity measured = analysis::granularity(pricer.facts(), {.tellable_share = kTellableTime});
+    const analysis::Granularity measured = measured_grains(pricer.facts());
     for (Class& one : classes) {
       const uint32_t of_class = measured.of_task[one.grain.tasks.front().index()];
       if (of_class < measured.classes.size()) one.facts.verdict = measured.classes[of_class].judgement.verdict;

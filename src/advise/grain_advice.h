@@ -44,6 +44,9 @@ struct GrainOptions {
   std::function<void(size_t done, size_t total)> progress = {};  // may be empty
 };
 
+// Whether a class of tasks is too fine, too coarse or unbalanced. Where none is, curves with `only_promising` are empty.
+bool any_grain_promises(const model::Facts& facts);
+
 // For the pricer of grains: what each event cost the recorded run.
 int64_t grain_event_cost_ns(const model::Trace& trace);
 
