@@ -322,7 +322,12 @@ void EventLog::append_idle_cores(bool last) {
 
 void EventLog::look_at_cores(int32_t pid) {
   if (!idle_cores_) return;
-  if (const std::optional<int> cores = idle_cores_->widen(pid)) tables_.fact("cores", std::to_string(*cores));
+  idle_cores_->widen(pid);
+  // The fact in the file's head was read at another moment, when the program may have bound its first thread.
+  if (const int cores = idle_cores_->count(); cores > cores_told_) {
+    tables_.fact("cores", std::to_string(cores));
+    cores_told_ = cores;
+  }
 }
 
 void EventLog::name_thread(uint32_t os_tid, ThreadId thread) {

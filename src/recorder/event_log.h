@@ -104,6 +104,7 @@ class EventLog : public deferred::Consumer {
   AccessLogTable access_log_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::unique_ptr<IdleCores> idle_cores_;  // null: not looked at
+  int cores_told_ = 0;                     // by look_at_cores
   std::vector<int> own_descriptors_;       // of the drainer's thread alone
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;

@@ -37,6 +37,7 @@ class IdleCores {
   // it watches in all. (A program may bind its first thread for a moment when it is looked at: LLVM's OpenMP runtime
   // does, to learn which cores there are.)
   std::optional<int> widen(int32_t pid);
+  int count() const { return CPU_COUNT(&usable_); }
 
   // The descriptor that stays open; -1 if none does.
   int descriptor() const { return kept_open_; }

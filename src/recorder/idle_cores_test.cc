@@ -55,6 +55,7 @@ TEST(IdleCores, AreThoseThatTheProcessMayUseInTheMeantime) {
   EXPECT_EQ(idle.widen(0), std::nullopt);
   ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
   EXPECT_EQ(idle.widen(0), CPU_COUNT(&all));
+  EXPECT_EQ(idle.count(), CPU_COUNT(&all));
   EXPECT_EQ(idle.widen(0), std::nullopt);
 }
 
