@@ -25,8 +25,9 @@ namespace {
 
 using whatif::Figures;
 
-// Where fewer sizes are simulated because the trace is long, only the largest class of tasks gets a curve.
-constexpr size_t kFewSizes = 4;
+// Where fewer sizes are simulated because the trace is long, the number of tasks is left to `granularity`: a second
+// simulation would take as much memory again.
+constexpr size_t kAllSizes = 7;
 
 // How many more threads may be occupied: none; or, where clearly less time is needed, as many as repeated runs differ
 // by.
@@ -311,15 +312,14 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
     sort(sizes.advices);
     rank_into(std::move(sizes.advices), advices, options);
   }
-  if (pricer.simulates() && any_grain_promises(pricer.facts())) {
+  if (pricer.simulates() && options.sizes_max >= kAllSizes && any_grain_promises(pricer.facts())) {
     const Pricer lean(pricer.facts(), nullptr,
                       {.cores = pricer.cores(), .event_cost_ns = grain_event_cost_ns(pricer.trace())});
-    std::vector<Advice> grains =
-        grain_advices(lean, grain_curves(lean, {.classes_max = options.sizes_max < kFewSizes ? size_t{1} : size_t{3},
-                                                .points_max = 2 * std::min<size_t>(options.sizes_max, 4),
-                                                .share_min = kTellableTime,
-                                                .only_promising = true,
-                                                .progress = options.progress}));
+    std::vector<Advice> grains = grain_advices(lean, grain_curves(lean, {.classes_max = 3,
+                                                                         .points_max = 8,
+                                                                         .share_min = kTellableTime,
+                                                                         .only_promising = true,
+                                                                         .progress = options.progress}));
     judge_simulated(grains, advices, options);
     sort(grains);
     advices.candidates += grains.size();

@@ -82,7 +82,7 @@ GROWTH_BY_NOISE_MAX = 10  # no noise makes more of it; a command that takes the 
 # forks advise takes some 50, 55 beside a load of 20; it took more than 1500, then 140 to 190, then 93. Of these tasks 9 to 14.
 # Of these locks `locks` takes 13. What they need in memory is held against the same bounds as above. With --budget advise needs more
 # than that for forks: docs/format.md says how much.
-LOADING = {"forks": (786_432, {"advise {trace}": 80, "granularity {trace}": 10}), "tasks": (3_000_000, {"advise {trace}": 25, "granularity {trace}": 10}),
+LOADING = {"forks": (786_432, {"advise {trace}": 80, "granularity {trace} --no-curves": 10}), "tasks": (3_000_000, {"advise {trace}": 25, "granularity {trace} --no-curves": 10}),
            "locks": (1_000_000, {"locks {trace} --all": 35})}
 NOT_MEASURED = 77  # what CTest counts as skipped
 
