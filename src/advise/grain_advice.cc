@@ -34,7 +34,7 @@ analysis::Granularity measured_grains(const model::Facts& facts) {
   return analysis::granularity(facts, {.tellable_share = kTellableTime});
 }
 
-// What the recorded run tells of a class.
+// The recorded figures of a class.
 struct GrainFacts {
   int64_t core_ns = 0;      // of its tasks
   int64_t blocked_ns = 0;   // off their cores without being preempted
@@ -170,7 +170,7 @@ class CurveMaker {
   const GrainOptions& options_;
 };
 
-// What recording a task took is known in part only (model/event_cost.h). A fork in a deep recursion took 1.3 us longer
+// The cost of recording a task is known in part only (model/event_cost.h). A fork in a deep recursion took 1.3 us longer
 // recorded than unrecorded, most of which no event shows. Tasks that are not there any more spare that, too. A share of
 // the unchanged run.
 double more_recording(const Pricer& pricer, uint64_t spared) {

@@ -82,7 +82,7 @@ TEST(GrainAdvice, CoarseTasksAreSplit) {
   EXPECT_NEAR(best.gain.share, 0.25, 0.01);
 }
 
-// What already fills both cores with tasks of 10 ms gains nothing by any number of tasks.
+// Two tasks of 10 ms fill both cores already: no other number of tasks gains anything.
 TEST(GrainAdvice, RightTasksStayAsTheyAre) {
   const model::Trace trace = parsed_grains(
       "0 main task_spawn t1 c1 p m2\n0 main task_handed\n0 main task_spawn t2 c1 p m2\n0 main task_handed\n"
