@@ -17,6 +17,7 @@ extern const Command kCompareCommand;
 extern const Command kMetricsCommand;
 extern const Command kTasksCommand;
 extern const Command kGranularityCommand;
+extern const Command kLoadCommand;
 extern const Command kLocksCommand;
 extern const Command kUlcCommand;
 extern const Command kFlowCommand;

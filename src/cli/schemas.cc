@@ -4,6 +4,7 @@
 #include "cli/advice_tables.h"
 #include "cli/flow_tables.h"
 #include "cli/granularity_tables.h"
+#include "cli/load_tables.h"
 #include "cli/locks.h"
 #include "cli/metric_tables.h"
 #include "cli/replay_conflicts.h"
@@ -27,6 +28,7 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kGranularityActivitySchema,
                                                       &kGranularityIdleSchema,
                                                       &kGranularityOutliersSchema,
+                                                      &kLoadSchema,
                                                       &kUsageSeriesSchema,
                                                       &kInfoRunSchema,
                                                       &kInfoEventsSchema,

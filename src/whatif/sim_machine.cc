@@ -93,6 +93,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
     section_over_ = plan.never_over;
     first_watcher_.assign(section_over_.size(), kNone);
   }
+  marks_ns_.assign(program.marks, -1);
   build_pools(options);
   build_permits(options);
   find_rounds();
@@ -316,6 +317,9 @@ void SimMachine::act(uint32_t id, const Op& op) {
     }
     case OpCode::wait_done:
       spare_taking(frame);
+      break;
+    case OpCode::mark:
+      if (marks_ns_[value] < 0) marks_ns_[value] = clock_.now_ns();
       break;
     case OpCode::give:
       step_give(id, op);

@@ -33,6 +33,8 @@ class SimMachine {
   base::Result<Simulation> run();
   // After the run: how long each lock was waited for, without locks that were never acquired.
   std::vector<LockWait> lock_waits() const;
+  // After the run: when each mark was passed first; -1: never.
+  const std::vector<int64_t>& marks_ns() const { return marks_ns_; }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -307,6 +309,7 @@ class SimMachine {
     std::vector<std::pair<uint32_t, uint32_t>> ends;  // fiber, and where it goes on without a further round
   };
   std::vector<Loop> loops_;
+  std::vector<int64_t> marks_ns_;
 };
 
 }  // namespace contrafact::whatif

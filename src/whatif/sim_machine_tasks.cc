@@ -23,7 +23,7 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   out_.copy(thread.stream, now_ns, event);
   const model::TaskRow& spawned = row(task);
   if (spawned.kind == TaskKind::thread) {
-    const uint32_t started = trace_.thread_of(spawned.start).value;
+    const uint32_t started = program_.thread_of_run(task);
     const int64_t start_ns = start_latency_ns(task, HandOver::Kind::fresh, latencies_.thread_ns);
     return clock_.at(now_ns + start_ns, TimedKind::release, started);
   }
@@ -56,7 +56,7 @@ bool SimMachine::is_answered(uint32_t task) const {
 // A thread whose run joins a group is never started: the run does not wait for it.
 void SimMachine::leave_out_thread(uint32_t task) {
   if (row(task).kind != TaskKind::thread) return;
-  const uint32_t fiber = program_.thread_fiber(trace_.thread_of(row(task).start).value);
+  const uint32_t fiber = program_.thread_fiber(program_.thread_of_run(task));
   if (fibers_[fiber].runs() && !program_.background[fiber]) --foreground_;
 }
 

@@ -42,9 +42,10 @@ constexpr uint32_t kNoEvent = UINT32_MAX;
 
 class Compiler {
  public:
-  Compiler(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns)
-      : facts_(facts), trace_(facts.trace()), keep_emits_(keep_emits) {
+  Compiler(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns, std::span<const uint32_t> marked)
+      : facts_(facts), trace_(facts.trace()), keep_emits_(keep_emits), marked_(marked) {
     program_.event_cost_ns = event_cost_ns;
+    program_.marks = static_cast<uint32_t>(marked.size());
   }
 
   SimProgram run() {
@@ -369,6 +370,8 @@ class Compiler {
         return;
       default:
         if (is_sync(walk.kind())) return synchronise(walk, event);
+        if (const auto at = std::ranges::lower_bound(marked_, event); at != marked_.end() && *at == event)
+          return add(current(), OpCode::mark, static_cast<uint64_t>(at - marked_.begin()));
         return emit(event);
     }
   }
@@ -572,6 +575,7 @@ class Compiler {
   const model::Facts& facts_;
   const Trace& trace_;
   const bool keep_emits_;
+  const std::span<const uint32_t> marked_;  // sorted
   SimProgram program_;
   Tokens tokens_;
   std::vector<uint32_t> first_depends_;  // by task: its first task_depends event
@@ -596,8 +600,9 @@ class Compiler {
 
 }  // namespace
 
-SimProgram compile_program(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns) {
-  return Compiler(facts, keep_emits, event_cost_ns).run();
+SimProgram compile_program(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns,
+                           std::span<const uint32_t> marked) {
+  return Compiler(facts, keep_emits, event_cost_ns, marked).run();
 }
 
 }  // namespace contrafact::whatif

@@ -43,6 +43,7 @@ enum class OpCode : uint8_t {
   handed,       // the call that handed out the last spawned task is over
   closing,      // value: pool; its shutting down begins ...
   closed,       // ... and is over
+  mark,         // value: the number of an instant whose time is asked for
   emit,         // nothing but its event
   spawn,        // value: task
   call,         // value: task, which runs here and now on this thread
@@ -176,18 +177,28 @@ struct SimProgram {
   int64_t begin_ns = 0;       // the recorded run's beginning ...
   int64_t end_ns = 0;         // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
+  uint32_t marks = 0;  // instants of `mark` operations
+  // By task that is the run of a thread: that thread. Empty: the trace's events say it.
+  std::vector<uint32_t> run_threads;
   std::vector<std::string> notes;
 
   uint32_t task_count() const { return static_cast<uint32_t>(dynamic.size()); }
   uint32_t thread_fiber(uint32_t thread) const { return task_count() + thread; }
+  // REQUIRES: the task is the run of a thread.
+  uint32_t thread_of_run(uint32_t task) const {
+    return run_threads.empty() ? trace->thread_of(trace->tasks[task].start).value : run_threads[task];
+  }
   bool is_simulated(uint32_t thread) const {
     return conventions.all_threads_count || uses[thread].role != model::ThreadRole::bystander;
   }
 };
 
 // `keep_emits`: false leaves out operations that only write events, for simulations without a trace. `event_cost_ns`: of
-// each event, left out of the run (model/event_cost.h). The program refers to `facts`, which must outlive it.
-SimProgram compile_program(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns = 0);
+// each event, left out of the run (model/event_cost.h). `marked`: events, sorted, at which a `mark` operation stands; its
+// value is the event's position there. They are events of no meaning to the simulation by themselves. The program refers
+// to `facts`, which must outlive it.
+SimProgram compile_program(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns = 0,
+                           std::span<const uint32_t> marked = {});
 SimProgram compile_program(const model::Trace& trace, bool keep_emits) = delete;  // whose facts would not last
 
 }  // namespace contrafact::whatif

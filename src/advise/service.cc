@@ -1,0 +1,238 @@
+#include "advise/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/pool_capacity.h"
+
+namespace contrafact::advise {
+namespace {
+
+using whatif::Load;
+using whatif::LoadRun;
+using whatif::ServedRequest;
+using whatif::Variant;
+
+constexpr size_t kBatchOfMser = 5;
+constexpr size_t kBatches = 20;
+constexpr double kTOfBatches = 1.729;  // Student's, 19 degrees of freedom, 90 %
+
+// What is steady of one simulated run.
+struct Steady {
+  std::vector<int64_t> answers_ns;       // times of answers, sorted
+  std::vector<double> rates;             // requests a second, by batch
+  double per_second = 0;
+};
+
+Steady steady_of(const LoadRun& run, bool open, uint32_t clients) {
+  std::vector<const ServedRequest*> answered;
+  for (const ServedRequest& request : run.served) {
+    if (request.answered_ns >= 0) answered.push_back(&request);
+  }
+  std::ranges::stable_sort(answered, {}, &ServedRequest::answered_ns);
+  std::vector<double> times;
+  for (const ServedRequest* request : answered)
+    times.push_back(static_cast<double>(request->answered_ns - request->arrived_ns));
+  const size_t begin = warm_up_end(times);
+  // Behind it, not all clients ask any more.
+  const size_t end = open || answered.size() <= 2 * clients ? answered.size() : answered.size() - clients;
+  Steady steady;
+  if (end <= begin + 1) return steady;
+  for (size_t i = begin; i < end; ++i) steady.answers_ns.push_back(answered[i]->answered_ns - answered[i]->arrived_ns);
+  std::ranges::sort(steady.answers_ns);
+  const auto rate = [&](size_t from, size_t to) {
+    const int64_t ns = answered[to]->answered_ns - answered[from]->answered_ns;
+    return ns > 0 ? static_cast<double>(to - from) * 1e9 / static_cast<double>(ns) : 0;
+  };
+  steady.per_second = rate(begin, end - 1);
+  const size_t batch = (end - 1 - begin) / kBatches;
+  for (size_t i = 0; batch > 0 && i < kBatches; ++i) steady.rates.push_back(rate(begin + i * batch, begin + (i + 1) * batch));
+  return steady;
+}
+
+// Half the width of the interval of a mean of batches.
+double half_width(const std::vector<double>& batches) {
+  if (batches.size() < 2) return 0;
+  const auto count = static_cast<double>(batches.size());
+  const double mean = std::accumulate(batches.begin(), batches.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : batches) squares += (value - mean) * (value - mean);
+  return kTOfBatches * std::sqrt(squares / (count - 1) / count);
+}
+
+}  // namespace
+
+size_t warm_up_end(const std::vector<double>& values) {
+  std::vector<double> batches;
+  for (size_t i = 0; i + kBatchOfMser <= values.size(); i += kBatchOfMser)
+    batches.push_back(std::accumulate(values.begin() + static_cast<ptrdiff_t>(i),
+                                      values.begin() + static_cast<ptrdiff_t>(i + kBatchOfMser), 0.0) /
+                      kBatchOfMser);
+  // From behind: the sums of what remains. A cut in the second half says that there is no steady state to see.
+  double sum = 0, squares = 0, best = INFINITY;
+  size_t cut = 0;
+  for (size_t i = batches.size(); i-- > 0;) {
+    sum += batches[i];
+    squares += batches[i] * batches[i];
+    const auto count = static_cast<double>(batches.size() - i);
+    if (i > batches.size() / 2 || count < 2) continue;
+    const double error = (squares - sum * sum / count) / (count * count);
+    if (error <= best) best = error, cut = i;
+  }
+  return cut * kBatchOfMser;
+}
+
+Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)
+    : simulator_(simulator), arrivals_(arrivals), options_(std::move(options)) {
+  std::vector<int64_t> recorded_ns = simulator_.recorded_ns();
+  const base::Result<LoadPoint> recorded = at_load({}, 1);
+  if (!recorded || recorded->stuck || recorded_ns.empty()) return;
+  // The first quarter has the warm-up.
+  recorded_ns.erase(recorded_ns.begin(), recorded_ns.begin() + static_cast<ptrdiff_t>(recorded_ns.size() / 4));
+  const double mean_ns = static_cast<double>(std::accumulate(recorded_ns.begin(), recorded_ns.end(), int64_t{0})) /
+                         static_cast<double>(recorded_ns.size());
+  if (mean_ns > 0) error_ = static_cast<double>(recorded->mean_ns) / mean_ns - 1;
+}
+
+base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
+  LoadPoint point{.open = load.open, .clients = load.open ? 0 : load.clients, .offered = load.per_second};
+  std::vector<int64_t> answers_ns;
+  std::vector<double> rates;
+  double per_second = 0;
+  for (uint32_t seed = 1; seed <= options_.seeds; ++seed) {
+    load.seed = seed;
+    const base::Result<LoadRun> run = simulator_.simulate(variant, load, {.cores = options_.cores});
+    if (!run) return run.error();
+    if (!run->simulation.stuck.empty()) {
+      point.stuck = true;
+      point.stuck_reason = run->simulation.stuck.front().reason;
+      return point;
+    }
+    const Steady steady = steady_of(*run, load.open, load.clients);
+    answers_ns.insert(answers_ns.end(), steady.answers_ns.begin(), steady.answers_ns.end());
+    rates.insert(rates.end(), steady.rates.begin(), steady.rates.end());
+    per_second += steady.per_second / options_.seeds;
+    point.cores_used += run->simulation.core_utilisation / options_.seeds;
+  }
+  std::ranges::sort(answers_ns);
+  point.per_second = per_second;
+  const double half = std::max(half_width(rates), std::fabs(error_) * per_second);
+  point.low = std::max(0.0, per_second - half);
+  point.high = per_second + half;
+  if (!answers_ns.empty()) {
+    point.mean_ns = static_cast<int64_t>(
+        std::accumulate(answers_ns.begin(), answers_ns.end(), 0.0, [](double sum, int64_t ns) { return sum + static_cast<double>(ns); }) /
+        static_cast<double>(answers_ns.size()));
+  }
+  point.p50_ns = analysis::percentile_ns(answers_ns, 0.5);
+  point.p90_ns = analysis::percentile_ns(answers_ns, 0.9);
+  point.p99_ns = analysis::percentile_ns(answers_ns, 0.99);
+  constexpr double kKeepsUp = 0.97;
+  point.keeps_up = !load.open || per_second >= kKeepsUp * load.per_second;
+  if (options_.progress) options_.progress();
+  return point;
+}
+
+base::Result<LoadPoint> Service::at_clients(const Variant& variant, uint32_t clients, bool thinking) const {
+  constexpr uint32_t kTurns = 20;  // of each client, at least
+  Load load{.clients = clients, .requests = std::max(options_.requests, kTurns * clients)};
+  if (thinking) load.thinks_ns = arrivals_.thinks_ns;
+  return run(variant, std::move(load));
+}
+
+base::Result<LoadPoint> Service::at_rate(const Variant& variant, double per_second) const {
+  return run(variant, {.open = true, .per_second = per_second, .gaps = arrivals_.gaps, .requests = options_.requests});
+}
+
+base::Result<LoadPoint> Service::at_load(const Variant& variant, double k) const {
+  if (arrivals_.open) return at_rate(variant, k * arrivals_.per_second);
+  return at_clients(variant, std::max(1u, static_cast<uint32_t>(std::lround(k * arrivals_.clients))), true);
+}
+
+base::Result<double> Service::most(const Variant& variant, uint32_t clients, const whatif::SimulateOptions& machine) const {
+  const base::Result<LoadRun> run =
+      simulator_.simulate(variant, {.clients = clients, .requests = std::max(options_.requests, 20 * clients)}, machine);
+  if (!run) return run.error();
+  if (options_.progress) options_.progress();
+  return run->simulation.stuck.empty() ? steady_of(*run, false, clients).per_second : 0;
+}
+
+base::Result<ServiceLimit> Service::limit_of(const Variant& variant, const LoadPoint& at) const {
+  // More clients than saturate the program as it is, so that they can saturate it with more of something, too.
+  const uint32_t clients = at.clients * 2;
+  const uint32_t cores = options_.cores > 0 ? options_.cores : simulator_.recorded_cores();
+  const base::Result<double> base = most(variant, clients, {.cores = options_.cores});
+  if (!base) return base.error();
+  constexpr double kMoreMin = 0.03;
+  ServiceLimit best;
+  const auto consider = [&](ServiceLimit limit, const Variant& changed,
+                            const whatif::SimulateOptions& machine) -> base::Status {
+    const base::Result<double> made = most(changed, clients, machine);
+    if (!made) return made.error();
+    limit.more = *base > 0 ? *made / *base - 1 : 0;
+    if (limit.more > std::max(kMoreMin, best.more)) best = std::move(limit);
+    return {};
+  };
+  if (cores > 0) {
+    const base::Status status = consider({.kind = ServiceLimit::Kind::cores,
+                                          .size = cores,
+                                          .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))},
+                                         variant, {.cores = 2 * cores});
+    if (!status) return status.error();
+  }
+  for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
+    const uint32_t size = simulator_.pool_size(pool);
+    if (size == 0 || size == model::kUnboundedPool) continue;
+    uint32_t now = size;
+    for (const whatif::PoolSize& changed : variant.pool_sizes) {
+      if (changed.pool.value == pool) now = changed.workers;
+    }
+    const bool permits = simulator_.pools()[pool].kind == format::PoolKind::permits;
+    const auto kind = permits    ? ServiceLimit::Kind::permits
+                      : now == 1 ? ServiceLimit::Kind::thread
+                                 : ServiceLimit::Kind::pool;
+    Variant changed = variant;
+    std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
+    changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
+    const base::Status status =
+        consider({.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)}, changed, {.cores = options_.cores});
+    if (!status) return status.error();
+  }
+  for (const uint32_t lock : simulator_.shared_locks()) {
+    const base::Status status = consider({.kind = ServiceLimit::Kind::lock, .id = lock},
+                                         simulator_.without_lock(variant, lock), {.cores = options_.cores});
+    if (!status) return status.error();
+  }
+  return best;
+}
+
+base::Result<Saturation> Service::saturation(const Variant& variant, bool with_limit) const {
+  constexpr double kNoMore = 0.01;
+  constexpr uint32_t kClientsMost = 4096;
+  Saturation found;
+  int flat = 0;
+  for (uint32_t clients = 1; clients <= kClientsMost && flat < 2; clients *= 2) {
+    base::Result<LoadPoint> point = at_clients(variant, clients, false);
+    if (!point) return point.error();
+    if (point->stuck) {
+      found.hangs = *std::move(point);
+      break;
+    }
+    if (point->per_second > found.point.per_second * (1 + kNoMore)) {
+      flat = 0;
+      found.point = *std::move(point);
+    } else {
+      ++flat;
+    }
+  }
+  if (!with_limit || found.point.clients == 0) return found;
+  base::Result<ServiceLimit> limit = limit_of(variant, found.point);
+  if (!limit) return limit.error();
+  found.limit = *std::move(limit);
+  return found;
+}
+
+}  // namespace contrafact::advise

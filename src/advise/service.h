@@ -1,0 +1,89 @@
+// What a recorded service's clients would feel under other loads, of the recorded program or of a changed one: the
+// throughput at saturation and what limits it, and the times of answers. All simulated (whatif/load.h).
+//
+// A steady state is what is left of a simulated run once its beginning is cut off where MSER says (the cut that leaves the
+// least standard error of the mean of what remains: White, 1997, in batches of five), and its end, from when the first
+// client has no more requests. Intervals are those of the means of twenty batches, over all seeds, and no narrower than
+// the error of the recorded load simulated.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/arrivals.h"
+#include "base/result.h"
+#include "whatif/load.h"
+
+namespace contrafact::advise {
+
+// One load, simulated. Times are from a request's arrival to its answer.
+struct LoadPoint {
+  bool open = false;
+  uint32_t clients = 0;    // closed
+  double offered = 0;      // open: requests a second that come
+  double per_second = 0;   // that are answered
+  double low = 0, high = 0;  // 90 % interval of per_second
+  int64_t mean_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0;
+  double cores_used = 0;   // share of the cores' time; 0: unlimited cores
+  bool stuck = false;      // the program hangs under this load: nothing else is known
+  std::string stuck_reason;
+  bool keeps_up = true;    // open: answers as many requests as come
+};
+
+// What keeps a saturated service from more.
+struct ServiceLimit {
+  enum class Kind : uint8_t { none, cores, pool, thread, permits, lock };
+  Kind kind = Kind::none;
+  uint32_t id = 0;     // of the pool or lock
+  uint32_t size = 0;   // workers, permits, cores
+  std::string name;    // in words
+  double more = 0;     // by which share the throughput rises with twice as much of it, or without the lock
+};
+
+struct Saturation {
+  LoadPoint point;             // clients that do not think, as many as it takes
+  ServiceLimit limit;
+  std::optional<LoadPoint> hangs;  // the least load of the search under which the program hangs
+};
+
+struct ServiceOptions {
+  uint32_t cores = 0;       // 0: the recorded machine's
+  uint32_t requests = 2000;  // of each simulated load, at least
+  uint32_t seeds = 3;
+  std::function<void()> progress;  // after each simulated load; may be empty
+};
+
+class Service {
+ public:
+  // `arrivals`: of the same requests, or as the user says. All must outlive it.
+  Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options);
+
+  // `k` times the recorded load: clients, or requests a second.
+  base::Result<LoadPoint> at_load(const whatif::Variant& variant, double k) const;
+  base::Result<LoadPoint> at_clients(const whatif::Variant& variant, uint32_t clients, bool thinking) const;
+  base::Result<LoadPoint> at_rate(const whatif::Variant& variant, double per_second) const;
+  // `names`: of a lock, by its number. Empty `with_limit`: what limits is not asked.
+  base::Result<Saturation> saturation(const whatif::Variant& variant, bool with_limit) const;
+
+  // The recorded load simulated, against the recording: mean time of answers, as a share.
+  double error() const { return error_; }
+  const analysis::Arrivals& arrivals() const { return arrivals_; }
+
+ private:
+  base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
+  base::Result<double> most(const whatif::Variant& variant, uint32_t clients, const whatif::SimulateOptions& machine) const;
+  base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, const LoadPoint& at) const;
+
+  const whatif::LoadSimulator& simulator_;
+  const analysis::Arrivals& arrivals_;
+  const ServiceOptions options_;
+  double error_ = 0;
+};
+
+// Positions of MSER's cut and of the end; exposed for its test. `values`: in the order of time.
+size_t warm_up_end(const std::vector<double>& values);
+
+}  // namespace contrafact::advise

@@ -1,0 +1,106 @@
+#include "analysis/arrivals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace contrafact::analysis {
+namespace {
+
+using model::Request;
+
+double variance(const std::vector<int64_t>& values) {
+  double sum = 0, squares = 0;
+  for (const int64_t value : values) sum += static_cast<double>(value);
+  const double mean = values.empty() ? 0 : sum / static_cast<double>(values.size());
+  for (const int64_t value : values) squares += std::pow(static_cast<double>(value) - mean, 2);
+  return values.empty() ? 0 : squares / static_cast<double>(values.size());
+}
+
+// Requests under way over time.
+struct UnderWay {
+  double mean = 0;
+  uint32_t most = 0;
+};
+
+UnderWay under_way(const std::vector<Request>& requests) {
+  std::vector<std::pair<int64_t, int>> changes;
+  for (const Request& request : requests) {
+    changes.emplace_back(request.arrived_ns, 1);
+    changes.emplace_back(std::max(request.answered_ns, request.arrived_ns), -1);
+  }
+  std::ranges::sort(changes);
+  UnderWay found;
+  int now = 0;
+  double area = 0;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    if (i > 0) area += static_cast<double>(now) * static_cast<double>(changes[i].first - changes[i - 1].first);
+    now += changes[i].second;
+    found.most = std::max(found.most, static_cast<uint32_t>(std::max(0, now)));
+  }
+  const int64_t span_ns = changes.back().first - changes.front().first;
+  found.mean = span_ns > 0 ? area / static_cast<double>(span_ns) : 0;
+  return found;
+}
+
+// Connections between their first and last request, at a time, at most.
+uint32_t connections_in_use(const std::map<uint32_t, std::vector<const Request*>>& by_connection) {
+  std::vector<std::pair<int64_t, int>> changes;
+  for (const auto& [connection, requests] : by_connection) {
+    changes.emplace_back(requests.front()->arrived_ns, -1);
+    changes.emplace_back(requests.back()->answered_ns, 1);
+  }
+  std::ranges::sort(changes);
+  int now = 0, most = 0;
+  for (const auto& [time_ns, change] : changes) most = std::max(most, now -= change);
+  return static_cast<uint32_t>(std::max(most, 1));
+}
+
+}  // namespace
+
+int64_t percentile_ns(const std::vector<int64_t>& sorted_ns, double share) {
+  if (sorted_ns.empty()) return 0;
+  const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted_ns.size())));
+  return sorted_ns[std::clamp<size_t>(at, 1, sorted_ns.size()) - 1];
+}
+
+Arrivals arrivals_of(const model::Requests& requests) {
+  constexpr double kFewRequests = 1.5;  // of a connection
+  constexpr double kNearlyAll = 0.8;
+  Arrivals found;
+  std::map<uint32_t, std::vector<const Request*>> by_connection;
+  std::vector<int64_t> gaps_ns;
+  for (size_t i = 0; i < requests.all.size(); ++i) {
+    by_connection[requests.all[i].connection].push_back(&requests.all[i]);
+    if (i > 0) gaps_ns.push_back(requests.all[i].arrived_ns - requests.all[i - 1].arrived_ns);
+  }
+  found.span_ns = requests.all.back().arrived_ns - requests.all.front().arrived_ns;
+  if (found.span_ns > 0)
+    found.per_second = static_cast<double>(requests.all.size() - 1) * 1e9 / static_cast<double>(found.span_ns);
+  const UnderWay busy = under_way(requests.all);
+  found.under_way = busy.mean;
+  std::vector<int64_t> between_ns;
+  for (const auto& [connection, own] : by_connection) {
+    for (size_t i = 1; i < own.size(); ++i) {
+      between_ns.push_back(own[i]->arrived_ns - own[i - 1]->arrived_ns);
+      found.thinks_ns.push_back(std::max<int64_t>(0, own[i]->arrived_ns - own[i - 1]->answered_ns));
+    }
+  }
+  const double each = static_cast<double>(requests.all.size()) / static_cast<double>(by_connection.size());
+  if (requests.by_task || each < kFewRequests) {
+    found.open = busy.mean < kNearlyAll * busy.most || busy.most < 2;
+    found.clients = std::max(1u, busy.most);
+    found.thinks_ns.clear();
+  } else {
+    found.open = variance(found.thinks_ns) > variance(between_ns);
+    found.clients = connections_in_use(by_connection);
+  }
+  std::ranges::sort(found.thinks_ns);
+  std::ranges::sort(gaps_ns);
+  const double mean_ns = found.per_second > 0 ? 1e9 / found.per_second : 0;
+  for (const int64_t ns : gaps_ns) found.gaps.push_back(mean_ns > 0 ? static_cast<double>(ns) / mean_ns : 1);
+  return found;
+}
+
+}  // namespace contrafact::analysis

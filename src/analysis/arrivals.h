@@ -1,0 +1,35 @@
+// How a recorded service's requests come: from closed clients (the next request comes after the answer and a time to
+// think) or open (at their own times).
+//
+// Each connection is taken for one client. The time from one of its requests to the next is the answer's time plus the
+// client's time to think. Of a closed client the thinking does not depend on the answer, so it varies less than the whole;
+// of an open one, requests that come when they come, it varies more. Where connections carry one request each, nothing
+// ties a request to an answer: then clients are closed if there are about as many requests under way at all times.
+//
+// Pure; O(n log n) in the requests.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/requests.h"
+
+namespace contrafact::analysis {
+
+struct Arrivals {
+  bool open = false;
+  double per_second = 0;            // requests that arrived
+  uint32_t clients = 0;             // closed: connections that were in use at a time, at most
+  std::vector<int64_t> thinks_ns;   // closed: from an answer to the client's next request; sorted
+  std::vector<double> gaps;         // open: from each request to the next, as a multiple of the mean; sorted
+  double under_way = 0;             // requests being served at a time, on average
+  int64_t span_ns = 0;              // from the first arrival to the last
+};
+
+// REQUIRES: requests.all is not empty.
+Arrivals arrivals_of(const model::Requests& requests);
+
+// The value of `share` (0 to 1) in a sorted range; 0 of an empty one.
+int64_t percentile_ns(const std::vector<int64_t>& sorted_ns, double share);
+
+}  // namespace contrafact::analysis

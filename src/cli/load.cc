@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "advise/service.h"
+#include "analysis/arrivals.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/json_document.h"
+#include "cli/load_tables.h"
+#include "cli/option_values.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/spec_effect.h"
+#include "cli/spec_input.h"
+#include "cli/trace_input.h"
+#include "model/requests.h"
+#include "whatif/load.h"
+
+namespace contrafact::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::vector<std::string> app;
+  std::vector<std::string> specs;
+  std::string arrivals = "recorded";
+  uint32_t cores = 0;
+  uint32_t requests = 2000;
+  uint32_t seeds = 3;
+  bool by_task = false;
+  bool csv = false;
+  bool json = false;
+};
+
+// The loads of the curve: shares of what the recorded program can take, by its own kind of arrivals.
+constexpr double kShares[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
+
+// The curve of one program: up to the saturation of the recorded one, or its own if that is higher.
+base::Result<ProgramLoads> loads_of(const advise::Service& service, const whatif::Variant& variant,
+                                    std::string program, double up_to_per_second) {
+  ProgramLoads loads{.program = std::move(program)};
+  base::Result<advise::Saturation> saturation = service.saturation(variant, true);
+  if (!saturation) return saturation.error();
+  loads.saturation = *std::move(saturation);
+  base::Result<advise::LoadPoint> recorded = service.at_load(variant, 1);
+  if (!recorded) return recorded.error();
+  loads.recorded = *std::move(recorded);
+  const double most = std::max(up_to_per_second, loads.saturation.point.per_second);
+  if (service.arrivals().open) {
+    for (const double share : kShares) {
+      base::Result<advise::LoadPoint> point = service.at_rate(variant, share * most);
+      if (!point) return point.error();
+      loads.curve.push_back(*std::move(point));
+    }
+    return loads;
+  }
+  const uint32_t last = std::max(loads.saturation.point.clients, service.arrivals().clients);
+  for (uint32_t clients = 1; clients <= 2 * last; clients *= 2) {
+    base::Result<advise::LoadPoint> point = service.at_clients(variant, clients, true);
+    if (!point) return point.error();
+    loads.curve.push_back(*std::move(point));
+    if (loads.curve.back().stuck) break;
+  }
+  return loads;
+}
+
+model::Requests requests_of(const Options& options, const model::Trace& trace) {
+  if (options.by_task) return model::requests_by_task(trace);
+  return model::requests_by_connection(trace);
+}
+
+std::string no_requests_reason(const model::Trace& trace, const Options& options) {
+  if (options.by_task) return "no task was handed to a pool from outside of tasks";
+  return trace.connections.empty()
+             ? "no connection was recorded that the program accepted; --by-task takes outermost tasks for requests"
+             : "no request was answered on the connections that the program accepted; --by-task takes outermost tasks "
+               "for requests";
+}
+
+int run(const Options& options, const Session& session) {
+  const std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
+  if (!trace) return kExitInput;
+  for (const std::string& spec : options.specs) protect_input(spec);
+  const auto impossible = [&](const std::string& why) {
+    return fail(kExitImpossible, fmt::format("{}: {}", options.path, why));
+  };
+  const model::Requests requests = requests_of(options, *trace);
+  if (requests.all.empty()) return impossible(no_requests_reason(*trace, options));
+  const model::Facts facts(*trace);
+  whatif::Variant variant;
+  if (!options.specs.empty()) {
+    base::Result<SpecEngines> engines = SpecEngines::create(facts, std::nullopt);
+    if (!engines) return impossible(engines.error().message);
+    const base::Result<std::vector<improve::Candidate>> applied = read_spec_files(engines->specs(), options.specs);
+    if (!applied) return fail(kExitInput, applied.error().message);
+    base::Result<whatif::Variant> made = whatif::variant_of(*trace, facts.sections(), improvements_of(*applied));
+    if (!made) return impossible(made.error().message);
+    variant = *std::move(made);
+  }
+  base::Result<whatif::LoadSimulator> simulator = whatif::LoadSimulator::make(facts, requests);
+  if (!simulator) return impossible(simulator.error().message);
+  if (simulator->recorded_ns().empty()) return impossible("no request of the recording can be simulated");
+  analysis::Arrivals arrivals = analysis::arrivals_of(requests);
+  const bool was_open = arrivals.open;
+  if (options.arrivals != "recorded") arrivals.open = options.arrivals == "open";
+
+  Progress progress(session, "simulating loads");
+  size_t done = 0;
+  const advise::Service service(*simulator, arrivals,
+                                {.cores = options.cores, .requests = options.requests, .seeds = options.seeds,
+                                 .progress = [&] { progress.update(++done, 0); }});
+  LoadDocument document{.path = options.path,
+                        .trace = *trace,
+                        .requests = requests,
+                        .arrivals = arrivals,
+                        .arrivals_given = options.arrivals != "recorded" && was_open != arrivals.open,
+                        .error = service.error(),
+                        .recorded_ns = simulator->recorded_ns(),
+                        .notes = simulator->notes(),
+                        .programs = {}};
+  base::Result<ProgramLoads> recorded = loads_of(service, {}, "recorded", 0);
+  if (!recorded) return impossible(recorded.error().message);
+  document.programs.push_back(*std::move(recorded));
+  if (!options.specs.empty()) {
+    base::Result<ProgramLoads> changed =
+        loads_of(service, variant, "changed", document.programs[0].saturation.point.per_second);
+    if (!changed) return impossible(changed.error().message);
+    document.programs.push_back(*std::move(changed));
+  }
+  progress.done();
+  const auto written = [](const base::Status& status) {
+    return status.ok() ? kExitOk : fail(kExitOutput, status.error().message);
+  };
+  if (options.json) return written(print(load_json(document)));
+  if (options.csv) return written(print(load_csv(document)));
+  return written(print_text(session, load_text(document, session.out)));
+}
+
+Run declare(OptionList& list) {
+  auto options = std::make_shared<Options>();
+  list.add_option("trace", options->path, "A recorded run of a service").value_name("FILE").required();
+  add_app_option(list, options->app);
+  list.add_option("--apply", options->specs, "An improvement spec: also the changed program's curve; repeatable")
+      .value_name("FILE")
+      .repeatable();
+  list.add_option("--arrivals", options->arrivals,
+                  "How requests come; closed: each client waits for its answer; open: at their own times; recorded: as "
+                  "the recording shows")
+      .check(one_of({"recorded", "open", "closed"}))
+      .show_default();
+  list.add_option("--cores", options->cores, "Cores of the simulated machine; default: the recorded one's")
+      .check(whole_number(1));
+  list.add_option("--requests", options->requests, "Requests of each simulation, at least")
+      .check(whole_number(100))
+      .show_default();
+  list.add_option("--seeds", options->seeds, "Simulations of each load, which draw other requests")
+      .check(whole_number(1, 100))
+      .show_default();
+  list.add_flag("--by-task", options->by_task,
+                "Take each task that is handed to a pool from outside of tasks for a request; no connection is needed");
+  const Option csv = list.add_flag("--csv", options->csv, "Print the curve as CSV");
+  list.add_flag("--json", options->json, "Print JSON").excludes(csv);
+  return [options](Session& session) { return run(*options, session); };
+}
+
+}  // namespace
+
+const Command kLoadCommand{"load", "Simulate a service under other loads: throughput, times of answers, what limits it",
+                           "contrafact load run.cft\n"
+                           "contrafact load run.cft --apply specs/best.json\n"
+                           "contrafact load run.cft --arrivals open --cores 8 --csv",
+                           declare};
+
+}  // namespace contrafact::cli

@@ -1,0 +1,46 @@
+// What `load` prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advise/service.h"
+#include "analysis/arrivals.h"
+#include "model/requests.h"
+#include "model/trace.h"
+#include "table/table.h"
+#include "table/render.h"
+
+namespace contrafact::cli {
+
+extern const table::Schema kLoadSchema;
+
+// One program, recorded or changed, under its loads.
+struct ProgramLoads {
+  std::string program;
+  advise::Saturation saturation = {};
+  advise::LoadPoint recorded = {};  // the recorded load, simulated
+  std::vector<advise::LoadPoint> curve = {};
+};
+
+struct LoadDocument {
+  const std::string& path;
+  const model::Trace& trace;
+  const model::Requests& requests;
+  const analysis::Arrivals& arrivals;
+  bool arrivals_given = false;  // other arrivals than the recorded ones
+  double error = 0;             // of the recorded load's simulation
+  const std::vector<int64_t>& recorded_ns;  // times of the answers
+  std::vector<std::string> notes;
+  std::vector<ProgramLoads> programs;  // the recorded one first
+};
+
+// "limited by pool web, 8 workers (twice as many: +45 %)"
+std::string limit_text(const model::Trace& trace, const advise::ServiceLimit& limit);
+
+table::Table load_table(const LoadDocument& document);
+std::string load_text(const LoadDocument& document, const table::TextStyle& style);
+std::string load_csv(const LoadDocument& document);
+std::string load_json(const LoadDocument& document);
+
+}  // namespace contrafact::cli

@@ -1,0 +1,279 @@
+#include "model/requests.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "model/task_walk.h"
+
+namespace contrafact::model {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+// A receive or send of bytes.
+struct Touch {
+  uint32_t connection;
+  int64_t time_ns;
+  uint32_t event;
+  bool is_send;
+};
+
+// Where an event lies in its thread's work.
+struct Moment {
+  TaskId task;       // innermost
+  TaskId outermost;  // that a pool runs
+  uint32_t busy_before = 0;  // since the event before this one the thread has had something to do ...
+  int64_t busy_ns = 0;       // ... from this time on
+};
+
+bool is_idle_begin(EventKind kind) {
+  return kind == EventKind::block_begin || kind == EventKind::wait_begin || kind == EventKind::sync_wait ||
+         kind == EventKind::worker_idle;
+}
+
+class RequestFinder {
+ public:
+  explicit RequestFinder(const Trace& trace) : trace_(trace) {}
+
+  Requests by_connection() {
+    gather_touches();
+    match_answers();
+    if (found_.all.empty()) return std::move(found_);
+    for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i));
+    for (Request& request : found_.all) place_begin(request);
+    for (Request& request : found_.all) place_end(request);
+    keep_apart();
+    std::ranges::stable_sort(found_.all, {}, &Request::arrived_ns);
+    return std::move(found_);
+  }
+
+ private:
+  int64_t time(uint32_t event) const { return trace_.time_ns[event]; }
+
+  void gather_touches() {
+    for (uint32_t i = 0; i < trace_.event_count(); ++i) {
+      const bool is_send = trace_.kind[i] == EventKind::send;
+      if (!is_send && trace_.kind[i] != EventKind::receive) continue;
+      const uint32_t connection = trace_.a[i];
+      if (connection >= trace_.connections.size() || trace_.b[i] == 0) continue;
+      if (trace_.connections[connection].kind == format::ConnectionKind::connected) continue;
+      touches_.push_back({connection, time(i), i, is_send});
+    }
+    std::ranges::stable_sort(touches_, [](const Touch& x, const Touch& y) {
+      return x.connection != y.connection ? x.connection < y.connection : x.time_ns < y.time_ns;
+    });
+  }
+
+  void match_answers() {
+    Request open;
+    const auto close = [&] {
+      if (open.received == kNone) return;
+      if (open.answered == kNone) {
+        ++found_.unanswered;
+      } else {
+        if (found_.all.empty() || found_.all.back().connection != open.connection) ++found_.connections;
+        found_.all.push_back(open);
+      }
+      open = {};
+    };
+    for (const Touch& touch : touches_) {
+      const bool is_other = open.received != kNone && open.connection != touch.connection;
+      if (is_other || (!touch.is_send && open.answered != kNone)) close();
+      if (touch.is_send) {
+        if (open.received == kNone) continue;  // the program speaks first
+        open.answered = touch.event;
+        open.answered_ns = touch.time_ns;
+      } else if (open.received == kNone) {
+        open.connection = touch.connection;
+        open.received = touch.event;
+      }
+    }
+    close();
+    for (const Request& request : found_.all) {
+      moments_[request.received];
+      moments_[request.answered];
+      begins_.push_back(request.received);
+    }
+    std::ranges::sort(begins_);
+    spawned_in_.assign(trace_.tasks.size(), TaskId::none());
+  }
+
+  void walk_thread(ThreadId thread) {
+    uint32_t busy_before = trace_.thread_events(thread).begin;
+    int64_t busy_ns = trace_.thread_events(thread).size() > 0 ? time(busy_before) : 0;
+    for (TaskWalk walk(trace_, thread); walk.next();) {
+      const uint32_t event = walk.event().value;
+      const EventKind kind = walk.kind();
+      if (const auto found = moments_.find(event); found != moments_.end())
+        found->second = {walk.task(), outermost_of(walk), busy_before, busy_ns};
+      const bool hands_out = kind == EventKind::task_spawn || kind == EventKind::task_create;
+      if (hands_out && walk.a() < spawned_in_.size()) spawned_in_[walk.a()] = walk.task();
+      const bool goes_on = closes(kind) && kind != EventKind::method_exit && kind != EventKind::lock_acquired &&
+                           kind != EventKind::lock_acquired_shared;
+      if (goes_on || kind == EventKind::task_start) busy_before = event + 1, busy_ns = walk.time_ns();
+    }
+  }
+
+  TaskId outermost_of(const TaskWalk& walk) const {
+    for (const Frame& frame : walk.stack()) {
+      if (frame.kind == FrameKind::task && trace_.tasks[frame.task.index()].kind == TaskKind::pooled)
+        return frame.task;
+    }
+    return TaskId::none();
+  }
+
+  // Whether requests begin in the task beside this one.
+  bool serves_others(TaskId task) const {
+    const TaskRow& row = trace_.tasks[task.index()];
+    const auto first = std::ranges::lower_bound(begins_, row.start.value);
+    return std::distance(first, std::ranges::lower_bound(begins_, row.end.value)) > 1;
+  }
+
+  void place_begin(Request& request) const {
+    const Moment& moment = moments_.at(request.received);
+    const TaskId task = moment.outermost;
+    if (task.valid() && trace_.tasks[task.index()].spawn.valid() && trace_.tasks[task.index()].end.valid() &&
+        !serves_others(task)) {
+      request.task = task;
+      request.arrived_ns = time(trace_.tasks[task.index()].spawn.value);
+      return;
+    }
+    begin_stretch(request.first, request.received);
+    request.arrived_ns = request.first.begin_ns;
+  }
+
+  // From where the thread last had nothing to do.
+  void begin_stretch(Stretch& stretch, uint32_t event) const {
+    const Moment& moment = moments_.at(event);
+    stretch.before = moment.busy_before;
+    stretch.begin_ns = moment.busy_ns;
+    const int64_t came_ns = last_gap_end_ns(event);
+    if (came_ns <= stretch.begin_ns) return;
+    const auto times = trace_.time_ns.begin();
+    stretch.before = static_cast<uint32_t>(
+        std::lower_bound(times + moment.busy_before, times + event, came_ns) - times);
+    stretch.begin_ns = came_ns;
+  }
+
+  // When the thread came back to a core from its last sleep before the event; INT64_MIN if the kernel told of none.
+  int64_t last_gap_end_ns(uint32_t event) const {
+    const uint32_t thread = trace_.thread_of(EventIndex(event)).value;
+    if (thread >= trace_.cpu.size()) return INT64_MIN;
+    const auto& gaps = trace_.cpu[thread];
+    auto gap = std::ranges::upper_bound(gaps, time(event), {}, &CpuGap::in_ns);
+    while (gap != gaps.begin()) {
+      --gap;
+      if (!gap->preempted) return gap->in_ns;
+    }
+    return INT64_MIN;
+  }
+
+  // To where the thread next has nothing to do, gets another request, or leaves its task.
+  void end_stretch(Stretch& stretch, uint32_t event) const {
+    const ThreadId thread = trace_.thread_of(EventIndex(event));
+    const uint32_t end = trace_.thread_events(thread).end;
+    uint32_t next = event + 1;
+    const auto goes_on = [&] {
+      const EventKind kind = trace_.kind[next];
+      if (is_idle_begin(kind) || kind == EventKind::task_end || kind == EventKind::task_start) return false;
+      return kind != EventKind::thread_end &&
+             !(kind == EventKind::receive && std::ranges::binary_search(begins_, next));
+    };
+    while (next < end && goes_on()) ++next;
+    stretch.until = std::min(next, end - 1);
+    stretch.end_ns = time(stretch.until);
+    if (thread.index() >= trace_.cpu.size()) return;
+    const auto& gaps = trace_.cpu[thread.index()];
+    auto gap = std::ranges::lower_bound(gaps, time(event), {}, &CpuGap::out_ns);
+    while (gap != gaps.end() && gap->preempted) ++gap;
+    if (gap == gaps.end() || gap->out_ns >= stretch.end_ns) return;
+    stretch.end_ns = gap->out_ns;
+    const auto times = trace_.time_ns.begin();
+    stretch.until =
+        static_cast<uint32_t>(std::upper_bound(times + event, times + stretch.until, gap->out_ns) - times);
+  }
+
+  bool same_work(const Request& request) const {
+    const Moment& from = moments_.at(request.received);
+    const Moment& to = moments_.at(request.answered);
+    if (request.answered < request.received || from.task != to.task) return false;
+    if (trace_.thread_of(EventIndex(request.received)) != trace_.thread_of(EventIndex(request.answered))) return false;
+    return std::ranges::upper_bound(begins_, request.received) == std::ranges::lower_bound(begins_, request.answered);
+  }
+
+  void place_end(Request& request) const {
+    if (request.first.exists()) end_stretch(request.first, same_work(request) ? request.answered : request.received);
+    if (leads_to_answer(request)) return;
+    begin_stretch(request.second, request.answered);
+    end_stretch(request.second, request.answered);
+  }
+
+  bool leads_to_answer(const Request& request) const {
+    const auto is_in_first = [&](EventIndex event) {
+      return request.first.exists() && event.valid() && event.value >= request.first.before &&
+             event.value < request.first.until;
+    };
+    if (is_in_first(EventIndex(request.answered))) return true;
+    TaskId task = moments_.at(request.answered).task;
+    for (size_t levels = trace_.tasks.size(); task.valid() && levels > 0; --levels) {
+      if (task == request.task) return true;
+      const TaskRow& row = trace_.tasks[task.index()];
+      if (is_in_first(row.spawn) || is_in_first(row.create)) return true;
+      task = spawned_in_[task.index()];
+    }
+    return false;
+  }
+
+  // Stretches of one thread do not overlap: one that begins earlier ends where the next begins.
+  void keep_apart() {
+    std::vector<Stretch*> stretches;
+    for (Request& request : found_.all) {
+      for (Stretch* stretch : {&request.first, &request.second}) {
+        if (stretch->exists()) stretches.push_back(stretch);
+      }
+    }
+    std::ranges::sort(stretches, [](const Stretch* x, const Stretch* y) {
+      return x->before != y->before ? x->before < y->before : x->until < y->until;
+    });
+    for (size_t i = 0; i + 1 < stretches.size(); ++i) {
+      Stretch& one = *stretches[i];
+      Stretch& other = *stretches[i + 1];
+      if (one.until <= other.before) continue;
+      // Of two in one stretch of work, the second begins where it was received or answered.
+      other.before = std::min(std::max(other.before, one.until), other.until);
+      other.begin_ns = std::max(other.begin_ns, one.end_ns);
+      other.end_ns = std::max(other.end_ns, other.begin_ns);
+    }
+  }
+
+  const Trace& trace_;
+  Requests found_;
+  std::vector<Touch> touches_;
+  std::vector<uint32_t> begins_;  // sorted
+  std::unordered_map<uint32_t, Moment> moments_;
+  std::vector<TaskId> spawned_in_;  // by task: the innermost task of its spawner
+};
+
+}  // namespace
+
+Requests requests_by_connection(const Trace& trace) {
+  return RequestFinder(trace).by_connection();
+}
+
+Requests requests_by_task(const Trace& trace) {
+  Requests found{.by_task = true};
+  for (uint32_t i = 0; i < trace.threads.size(); ++i) {
+    for (TaskWalk walk(trace, ThreadId(i)); walk.next();) {
+      if (walk.kind() != EventKind::task_spawn) continue;
+      const bool is_outer = !walk.task().valid() || trace.tasks[walk.task().index()].kind == TaskKind::thread;
+      const TaskRow& row = trace.tasks[walk.a()];
+      if (!is_outer || row.kind != TaskKind::pooled || !row.end.valid() || row.truncated) continue;
+      const uint32_t over = row.complete.valid() ? row.complete.value : row.end.value;
+      found.all.push_back({.arrived_ns = walk.time_ns(), .answered_ns = trace.time_ns[over], .task = TaskId(walk.a())});
+    }
+  }
+  std::ranges::stable_sort(found.all, {}, &Request::arrived_ns);
+  return found;
+}
+
+}  // namespace contrafact::model

@@ -1,0 +1,56 @@
+// Requests: what the clients of a recorded service ask for, found by its connections.
+//
+// A request begins where a thread receives bytes on a connection that the program accepted, after the previous answer
+// was sent there; the answer is all that the program sends there before it receives again. So what a client sends
+// without waiting for answers is one request. A connection that the program itself opened carries none: it is a part of
+// whatever request uses it.
+//
+// Who works for it: the outermost task in which the request was received, if that task serves no other request (a
+// thread pool's task for each request). Else the stretch of the receiving thread, from where it last had nothing to do
+// (an event loop, a thread for each connection). Where another thread sends the answer, and no task leads to it, that
+// thread's stretch belongs to the request, too (threads that take requests from a queue of the program's own).
+//
+// Pure; O(n log n) in the events that receive and send, linear in all others.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace contrafact::model {
+
+// Consecutive events of one thread that work for one request.
+struct Stretch {
+  uint32_t before = UINT32_MAX;  // it begins before this event ...
+  int64_t begin_ns = 0;          // ... at this time
+  uint32_t until = UINT32_MAX;   // it is over before this event ...
+  int64_t end_ns = 0;            // ... at this time
+  bool exists() const { return before != UINT32_MAX; }
+};
+
+struct Request {
+  uint32_t connection = UINT32_MAX;  // row of Trace::connections; UINT32_MAX: known by its task alone
+  uint32_t received = UINT32_MAX;    // the first event `receive`
+  uint32_t answered = UINT32_MAX;    // the last event `send`; UINT32_MAX: the end of its task
+  int64_t arrived_ns = 0;            // the program could have begun to work on it
+  int64_t answered_ns = 0;
+  TaskId task;      // the outermost task that serves it alone; none: `first`
+  Stretch first;    // of the thread that received it
+  Stretch second;   // of the thread that answered; exists only where no task leads there
+};
+
+struct Requests {
+  std::vector<Request> all;  // sorted by arrived_ns
+  uint32_t connections = 0;  // that carried some
+  uint64_t unanswered = 0;   // received, and not answered before the recording ended: not among `all`
+  bool by_task = false;      // no connection was seen: outermost tasks stand for requests
+};
+
+// Of a program that accepted connections. None: it has no answered request.
+Requests requests_by_connection(const Trace& trace);
+
+// Each task that was handed to a pool from outside of any task, and ended.
+Requests requests_by_task(const Trace& trace);
+
+}  // namespace contrafact::model

@@ -1,0 +1,268 @@
+#include "whatif/request_run.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "model/finish.h"
+#include "model/task_walk.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::EventKind;
+using model::PoolId;
+using model::Request;
+using model::Stretch;
+using model::TaskId;
+using model::TaskRow;
+using model::Trace;
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+struct PutIn {
+  uint32_t before;  // this recorded event
+  int order;        // among those before one event
+  EventKind kind;
+  int64_t time_ns;
+  uint32_t a, b;
+};
+// What ends comes before what begins.
+enum : int { kHandsOn, kEnds, kBegins };
+
+// "worker-12" and "worker-7" are alike.
+std::string like_name(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c >= '0' && c <= '9') {
+      if (out.empty() || out.back() != '#') out += '#';
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+class RequestTasks {
+ public:
+  RequestTasks(const Trace& trace, const model::Requests& requests) : trace_(trace), requests_(requests.all) {
+    made_.trace = trace;
+    made_.requests.resize(requests_.size());
+  }
+
+  base::Result<RequestRun> run() {
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      for (const Stretch* stretch : {&requests_[i].first, &requests_[i].second}) {
+        if (stretch->exists()) note_thread(*stretch, requests_[i].connection);
+      }
+    }
+    make_pools();
+    for (size_t i = 0; i < requests_.size(); ++i) add_request(i);
+    rebuild();
+    base::Result<Trace> finished = model::finish(std::move(made_.trace));
+    if (!finished) return finished.error();
+    made_.trace = *std::move(finished);
+    find_answers();
+    return std::move(made_);
+  }
+
+ private:
+  // A thread outside of any pool's tasks that serves requests.
+  struct Server {
+    std::set<uint32_t> connections;
+    int64_t first_ns = INT64_MAX;  // its first request
+  };
+
+  uint32_t thread_at(const Stretch& stretch) const {
+    return trace_.thread_of(model::EventIndex(std::min<uint32_t>(stretch.before, last_event()))).value;
+  }
+  uint32_t last_event() const { return static_cast<uint32_t>(trace_.event_count() - 1); }
+
+  void note_thread(const Stretch& stretch, uint32_t connection) {
+    Server& server = servers_[thread_at(stretch)];
+    server.connections.insert(connection);
+    server.first_ns = std::min(server.first_ns, stretch.begin_ns);
+  }
+
+  void make_pools() {
+    std::map<std::string, std::vector<uint32_t>> alike;
+    for (const auto& [thread, server] : servers_)
+      alike[like_name(trace_.string(trace_.threads[thread].name))].push_back(thread);
+    for (const auto& [name, threads] : alike) {
+      const bool one_each = std::ranges::all_of(threads, [&](uint32_t thread) { return is_for_one(thread); });
+      format::PoolRow row;
+      row.name = add_string(name);
+      row.kind = one_each ? format::PoolKind::thread_per_task : format::PoolKind::thread_pool;
+      if (!one_each) row.core_size = row.max_size = static_cast<uint32_t>(threads.size());
+      for (const uint32_t thread : threads)
+        pool_of_thread_[thread] = PoolId(static_cast<uint32_t>(made_.trace.pools.size()));
+      made_.trace.pools.push_back(row);
+    }
+  }
+
+  // Whether the thread was begun for its only connection: its life before the first request was short.
+  bool is_for_one(uint32_t thread) const {
+    const Server& server = servers_.at(thread);
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    const int64_t begin_ns = trace_.time_ns[range.begin];
+    const int64_t run_ns = trace_.end_ns() - trace_.begin_ns();
+    constexpr int64_t kSoon = 20;  // of the run
+    return server.connections.size() == 1 && begin_ns > trace_.begin_ns() && server.first_ns - begin_ns < run_ns / kSoon;
+  }
+
+  model::StringId add_string(std::string text) {
+    made_.trace.strings.push_back(std::move(text));
+    return model::StringId(static_cast<uint32_t>(made_.trace.strings.size() - 1));
+  }
+
+  void add_request(size_t number) {
+    const Request& request = requests_[number];
+    RunRequest& run = made_.requests[number];
+    run.connection = request.connection;
+    run.arrived_ns = request.arrived_ns;
+    run.answered_ns = request.answered_ns;
+    run.root = request.task;
+    if (request.first.exists()) {
+      run.root = add_task(request.first);
+      arrivals_.emplace_back(request.first.begin_ns, run.root.value);
+    }
+    if (!request.second.exists()) return;
+    const TaskId second = add_task(request.second);
+    const uint32_t hands_on =
+        request.first.exists() ? request.first.until : trace_.tasks[request.task.index()].end.value;
+    const int64_t at_ns =
+        request.first.exists() ? request.first.end_ns : trace_.time_ns[hands_on];
+    put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, second.value, kNone});
+  }
+
+  TaskId add_task(const Stretch& stretch) {
+    const TaskId task(static_cast<uint32_t>(trace_.tasks.size() + new_tasks_.size()));
+    put_in_.push_back({stretch.before, kBegins, EventKind::task_start, stretch.begin_ns, task.value, kNone});
+    put_in_.push_back({stretch.until, kEnds, EventKind::task_end, stretch.end_ns, task.value, 0});
+    TaskRow row;
+    row.pool = pool_of(stretch);
+    new_tasks_.push_back(row);
+    return task;
+  }
+
+  // That of the outermost task around the stretch, or of its thread.
+  PoolId pool_of(const Stretch& stretch) const {
+    const uint32_t thread = thread_at(stretch);
+    if (!walked_.contains(thread)) walk_outermost(thread);
+    const auto& tasks = walked_.at(thread);
+    auto after = std::ranges::upper_bound(tasks, stretch.before, {}, &Outermost::start);
+    if (after != tasks.begin() && stretch.before <= (after - 1)->end) return (after - 1)->pool;
+    return pool_of_thread_.at(thread);
+  }
+
+  struct Outermost {
+    uint32_t start, end;
+    PoolId pool;
+  };
+  void walk_outermost(uint32_t thread) const {
+    auto& tasks = walked_[thread];
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      if (trace_.kind[i] != EventKind::task_start) continue;
+      const TaskRow& row = trace_.tasks[trace_.a[i]];
+      if (row.kind != model::TaskKind::pooled || !row.pool.valid() || !row.end.valid()) continue;
+      if (!tasks.empty() && i < tasks.back().end) continue;
+      tasks.push_back({i, row.end.value, row.pool});
+    }
+  }
+
+  void rebuild() {
+    std::ranges::stable_sort(put_in_, [](const PutIn& x, const PutIn& y) {
+      if (x.before != y.before) return x.before < y.before;
+      return x.order != y.order && x.time_ns == y.time_ns ? x.order < y.order : x.time_ns < y.time_ns;
+    });
+    Trace& made = made_.trace;
+    made.kind.clear(), made.time_ns.clear(), made.a.clear(), made.b.clear();
+    const auto put = [&](const PutIn& event) {
+      made.kind.push_back(event.kind);
+      made.time_ns.push_back(event.time_ns);
+      made.a.push_back(event.a);
+      made.b.push_back(event.b);
+    };
+    size_t next = 0;
+    for (size_t t = 0; t < trace_.thread_ranges.size(); ++t) {
+      const model::EventRange range = trace_.thread_ranges[t];
+      made.thread_ranges[t].begin = static_cast<uint32_t>(made.kind.size());
+      for (uint32_t i = range.begin; i < range.end; ++i) {
+        while (next < put_in_.size() && put_in_[next].before == i) put(put_in_[next++]);
+        put({i, 0, trace_.kind[i], trace_.time_ns[i], trace_.a[i], trace_.b[i]});
+      }
+      made.thread_ranges[t].end = static_cast<uint32_t>(made.kind.size());
+    }
+    add_clients();
+    for (TaskRow& row : made.tasks) row = bare(row);
+    made.tasks.insert(made.tasks.end(), new_tasks_.begin(), new_tasks_.end());
+  }
+
+  // One thread that hands out all stretches' tasks when they arrived.
+  void add_clients() {
+    Trace& made = made_.trace;
+    std::ranges::sort(arrivals_);
+    format::ThreadRow row;
+    row.name = add_string("clients");
+    row.daemon = true;
+    const auto begin = static_cast<uint32_t>(made.kind.size());
+    for (const auto& [time_ns, task] : arrivals_) {
+      made.kind.push_back(EventKind::task_spawn);
+      made.time_ns.push_back(time_ns);
+      made.a.push_back(task);
+      made.b.push_back(kNone);
+    }
+    made.threads.push_back(row);
+    made.thread_ranges.push_back({begin, static_cast<uint32_t>(made.kind.size())});
+    if (!made.cpu.empty()) made.cpu.resize(made.threads.size());
+  }
+
+  // The events have other positions now, but the sends keep their order.
+  void find_answers() {
+    const std::vector<uint32_t> before = sends_of(trace_), now = sends_of(made_.trace);
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      const auto at = std::ranges::lower_bound(before, requests_[i].answered);
+      const auto number = static_cast<size_t>(at - before.begin());
+      if (at != before.end() && *at == requests_[i].answered && number < now.size())
+        made_.requests[i].answered = now[number];
+    }
+  }
+
+  static std::vector<uint32_t> sends_of(const Trace& trace) {
+    std::vector<uint32_t> sends;
+    for (uint32_t i = 0; i < trace.event_count(); ++i) {
+      if (trace.kind[i] == EventKind::send) sends.push_back(i);
+    }
+    return sends;
+  }
+
+  // The part of a task's row that `finish` takes.
+  static TaskRow bare(const TaskRow& row) {
+    TaskRow bare;
+    bare.pool = row.pool;
+    bare.body = row.body;
+    bare.delay_us = row.delay_us;
+    return bare;
+  }
+
+  const Trace& trace_;
+  const std::vector<Request>& requests_;
+  RequestRun made_;
+  std::map<uint32_t, Server> servers_;
+  std::map<uint32_t, PoolId> pool_of_thread_;
+  mutable std::map<uint32_t, std::vector<Outermost>> walked_;  // by thread
+  std::vector<PutIn> put_in_;
+  std::vector<TaskRow> new_tasks_;
+  std::vector<std::pair<int64_t, uint32_t>> arrivals_;
+};
+
+}  // namespace
+
+base::Result<RequestRun> with_request_tasks(const Trace& trace, const model::Requests& requests) {
+  return RequestTasks(trace, requests).run();
+}
+
+}  // namespace contrafact::whatif

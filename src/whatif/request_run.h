@@ -1,0 +1,35 @@
+// The recorded run of a service with each request as a task of its own: the stretch of a thread that serves a request
+// becomes a task of a pool that these threads make up. Requests that a pool's task serves alone keep that task.
+//
+// The pool of a stretch is that of the task around it. Outside of such tasks, threads with like names make one pool,
+// with as many workers as there were threads; if each thread served one connection that came just before it began, the
+// pool has a thread for each request. A request that two threads serve in turn becomes two tasks, of which the first
+// hands out the second.
+//
+// Pure; linear in the events.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "model/requests.h"
+#include "model/trace.h"
+
+namespace contrafact::whatif {
+
+struct RunRequest {
+  model::TaskId root;
+  uint32_t answered = UINT32_MAX;  // event of RequestRun::trace; UINT32_MAX: where `root` completes
+  uint32_t connection = UINT32_MAX;
+  int64_t arrived_ns = 0;
+  int64_t answered_ns = 0;
+};
+
+struct RequestRun {
+  model::Trace trace;  // recorded tasks, threads and pools keep their numbers, new ones follow
+  std::vector<RunRequest> requests;  // sorted by arrived_ns
+};
+
+base::Result<RequestRun> with_request_tasks(const model::Trace& trace, const model::Requests& requests);
+
+}  // namespace contrafact::whatif
