@@ -1,0 +1,110 @@
+#include "model/requests.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/text_trace.h"
+
+namespace contrafact::model {
+namespace {
+
+Trace parsed(const std::string& text) {
+  base::Result<Trace> trace = parse_text(
+      "method m1 shop.Job.run Job.java:1\npool p thread_pool 2 2\nthread loop\nthread w1\nthread w2\n"
+      "connection c1 accepted 80 5001\nconnection c2 accepted 80 5002\nconnection db connected 5003 90\n" +
+      text);
+  EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
+  return trace.ok() ? std::move(*trace) : Trace();
+}
+
+// A pool's task receives, asks a database, and answers in two pieces.
+TEST(Requests, ATaskThatServesOneRequestIsItsRoot) {
+  const Requests found = requests_by_connection(
+      parsed("0 loop task_spawn t1 - p m1\n100 w1 task_start t1\n200 w1 receive c1 10\n300 w1 send db 5\n"
+             "400 w1 receive db 9\n500 w1 send c1 20\n600 w1 send c1 30\n700 w1 task_end t1\n"));
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.connections, 1u);
+  EXPECT_EQ(found.all[0].task, TaskId(0));
+  EXPECT_EQ(found.all[0].arrived_ns, 0);
+  EXPECT_EQ(found.all[0].answered_ns, 600);
+  EXPECT_FALSE(found.all[0].first.exists());
+  EXPECT_FALSE(found.all[0].second.exists());
+}
+
+// An event loop serves two connections in turn; between two polls it does nothing.
+TEST(Requests, StretchesOfALoopEndWhereItPollsOrTheNextRequestBegins) {
+  const Requests found = requests_by_connection(
+      parsed("0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1500 loop send c1 10\n"
+             "1600 loop receive c2 10\n1900 loop send c2 10\n2000 loop block_begin poll -\n9000 loop block_end poll\n"
+             "9900 loop thread_end\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  EXPECT_EQ(found.all[0].first.begin_ns, 1000);
+  EXPECT_EQ(found.all[0].first.end_ns, 1600);
+  EXPECT_EQ(found.all[1].first.begin_ns, 1600);
+  EXPECT_EQ(found.all[1].first.end_ns, 2000);
+}
+
+TEST(Requests, SleepsThatTheKernelReportsAreNoWork) {
+  const Requests found = requests_by_connection(
+      parsed("cpu w1 200 1000 blocked\ncpu w1 3000 5000 blocked\n0 w1 thread_begin\n1100 w1 receive c1 10\n"
+             "2000 w1 send c1 10\n6000 w1 thread_end\n"));
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.all[0].arrived_ns, 1000);
+  EXPECT_EQ(found.all[0].first.end_ns, 3000);
+}
+
+// Two receives of one request, then two requests that come before the first answer ends.
+TEST(Requests, ARequestLastsFromItsFirstBytesToTheLastOfItsAnswer) {
+  const Requests found = requests_by_connection(
+      parsed("100 w1 receive c1 10\n200 w1 receive c1 10\n300 w1 send c1 10\n400 w1 send c1 10\n"
+             "500 w1 receive c1 10\n600 w1 send c1 1\n700 w1 receive c1 0\n800 w1 thread_end\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  EXPECT_EQ(found.all[0].answered_ns, 400);
+  EXPECT_EQ(found.all[1].answered_ns, 600);
+  EXPECT_EQ(found.unanswered, 0u);
+}
+
+TEST(Requests, WhatIsNotAnsweredIsCounted) {
+  const Requests found = requests_by_connection(
+      parsed("100 w1 receive c1 10\n300 w1 send c1 10\n500 w1 receive c1 10\n700 w1 thread_end\n"));
+  EXPECT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.unanswered, 1u);
+}
+
+// The loop reads, a worker takes the request from a queue of the program's own, and answers.
+TEST(Requests, AnotherThreadThatAnswersHasTheSecondStretch) {
+  const Requests found = requests_by_connection(
+      parsed("0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1200 loop block_begin poll -\n"
+             "9000 loop block_end poll\n9900 loop thread_end\n"
+             "0 w1 block_begin park -\n1300 w1 block_end park\n5000 w1 send c1 10\n5100 w1 block_begin park -\n"
+             "9000 w1 block_end park\n9900 w1 thread_end\n"));
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.all[0].first.end_ns, 1200);
+  ASSERT_TRUE(found.all[0].second.exists());
+  EXPECT_EQ(found.all[0].second.begin_ns, 1300);
+  EXPECT_EQ(found.all[0].second.end_ns, 5100);
+}
+
+TEST(Requests, ATaskThatTheFirstStretchHandsOutLeadsToTheAnswer) {
+  const Requests found = requests_by_connection(
+      parsed("0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1150 loop task_spawn t1 - p m1\n"
+             "1200 loop block_begin poll -\n9000 loop block_end poll\n9900 loop thread_end\n"
+             "1300 w1 task_start t1\n5000 w1 send c1 10\n5100 w1 task_end t1\n"));
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_TRUE(found.all[0].first.exists());
+  EXPECT_FALSE(found.all[0].second.exists());
+}
+
+TEST(Requests, WithoutConnectionsOutermostTasksStandForThem) {
+  const Requests found = requests_by_task(
+      parsed("0 loop task_spawn t1 - p m1\n100 w1 task_start t1\n200 w1 task_spawn t2 - p m1\n300 w2 task_start t2\n"
+             "400 w2 task_end t2\n500 w1 task_end t1\n"));
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.all[0].task, TaskId(0));
+  EXPECT_EQ(found.all[0].answered_ns, 500);
+}
+
+}  // namespace
+}  // namespace contrafact::model

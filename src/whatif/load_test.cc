@@ -1,0 +1,125 @@
+#include "whatif/load.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "whatif/simulated_text_for_test.h"
+
+namespace contrafact::whatif {
+namespace {
+
+constexpr std::string_view kConnections = "connection a accepted 80 5001\nconnection b accepted 80 5002\n";
+
+// Requests of 10 ms on the pool of two workers: 2 ms on a core, a sleep of 8 ms.
+std::string pooled_requests(int count) {
+  std::string text(kConnections);
+  std::string workers;
+  for (int i = 0; i < count; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    const char* connection = i % 2 == 0 ? "a" : "b";
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, i + 1);
+    workers += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{3} w1 block_begin sleep -\n{4} w1 block_end sleep\n"
+        "{4} w1 send {2} 10\n{4} w1 task_end t{1}\n",
+        at, i + 1, connection, at + 2'000'000, at + 10'000'000);
+  }
+  return text + workers;
+}
+
+struct Fixture {
+  explicit Fixture(const std::string& text)
+      : trace(parsed(text)), facts(trace), requests(model::requests_by_connection(trace)) {
+    base::Result<LoadSimulator> made = LoadSimulator::make(facts, requests);
+    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
+    if (made) simulator.emplace(*std::move(made));
+  }
+  LoadRun run(const Load& load, const Variant& variant = {}, SimulateOptions options = {}) const {
+    options.recorded_latencies = false;
+    base::Result<LoadRun> made = simulator->simulate(variant, load, options);
+    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
+    return made.ok() ? *std::move(made) : LoadRun();
+  }
+  model::Trace trace;
+  model::Facts facts;
+  model::Requests requests;
+  std::optional<LoadSimulator> simulator;
+};
+
+double per_second(const LoadRun& run) {
+  int64_t last_ns = 0;
+  for (const ServedRequest& request : run.served) last_ns = std::max(last_ns, request.answered_ns);
+  return static_cast<double>(run.served.size()) * 1e9 / static_cast<double>(last_ns);
+}
+
+TEST(Load, OneClientWaitsForEachAnswer) {
+  const Fixture service(pooled_requests(10));
+  const LoadRun run = service.run({.clients = 1, .requests = 100});
+  ASSERT_EQ(run.served.size(), 100u);
+  for (const ServedRequest& request : run.served) EXPECT_EQ(request.answered_ns - request.arrived_ns, 10'000'000);
+  EXPECT_NEAR(per_second(run), 100, 0.5);
+}
+
+TEST(Load, ClientsThatThinkAskLess) {
+  const Fixture service(pooled_requests(10));
+  EXPECT_NEAR(per_second(service.run({.clients = 1, .thinks_ns = {10'000'000}, .requests = 100})), 50, 0.5);
+}
+
+TEST(Load, APoolSaturates) {
+  const Fixture service(pooled_requests(10));
+  EXPECT_NEAR(per_second(service.run({.clients = 8, .requests = 400})), 200, 4);
+}
+
+TEST(Load, ALargerPoolServesMore) {
+  const Fixture service(pooled_requests(10));
+  const Variant variant{.pool_sizes = {{model::PoolId(0), 4}}};
+  EXPECT_NEAR(per_second(service.run({.clients = 8, .requests = 400}, variant)), 400, 8);
+}
+
+// 2 ms on a core: with many workers, one core serves 500 a second.
+TEST(Load, ACoreSaturates) {
+  const Fixture service(pooled_requests(10));
+  const Variant variant{.pool_sizes = {{model::PoolId(0), 64}}};
+  EXPECT_NEAR(per_second(service.run({.clients = 64, .requests = 2000}, variant, {.cores = 1})), 500, 15);
+}
+
+TEST(Load, OpenRequestsComeWhateverAnswersTake) {
+  const Fixture service(pooled_requests(10));
+  const LoadRun run = service.run({.open = true, .per_second = 400, .gaps = {1.0}, .requests = 400});
+  EXPECT_EQ(run.served[399].arrived_ns - run.served[0].arrived_ns, 399 * 2'500'000LL);
+  // Twice as many come as two workers serve.
+  EXPECT_GT(run.served[399].answered_ns - run.served[399].arrived_ns, 900'000'000);
+}
+
+TEST(Load, EqualSeedsGiveEqualRuns) {
+  const Fixture service(pooled_requests(10));
+  const Load load{.open = true, .per_second = 150, .requests = 300, .seed = 7};
+  const LoadRun one = service.run(load), other = service.run(load);
+  for (size_t i = 0; i < one.served.size(); ++i) EXPECT_EQ(one.served[i].answered_ns, other.served[i].answered_ns);
+}
+
+// A loop of one thread is a worker that serves one request after the other.
+TEST(Load, AnEventLoopServesOneAtATime) {
+  std::string text(kConnections);
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", at, at + 20'000'000);
+    text += fmt::format("{} w1 receive {} 10\n{} w1 send {} 10\n", at + 20'000'000, i % 2 == 0 ? "a" : "b",
+                        at + 25'000'000, i % 2 == 0 ? "a" : "b");
+  }
+  text += "500000000 w1 block_begin poll -\n600000000 w1 block_end poll\n600000000 w1 thread_end\n";
+  const Fixture service(text);
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 200})), 200, 4);
+}
+
+TEST(Load, AChangeOfTheNumberOfTasksIsRefused) {
+  const Fixture service(pooled_requests(10));
+  const Variant variant{.merges = {{{model::TaskId(0), model::TaskId(1)}, 2}}};
+  EXPECT_FALSE(service.simulator->simulate(variant, {}).ok());
+}
+
+}  // namespace
+}  // namespace contrafact::whatif
