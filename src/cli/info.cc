@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/schemas.h"
 #include "cli/trace_input.h"
+#include "model/text_names.h"
 #include "model/thread_label.h"
 #include "table/value_text.h"
 
@@ -95,6 +96,54 @@ bool is_semaphore(const format::PoolRow& pool) {
   return pool.kind == format::PoolKind::permits;
 }
 
+// What went over the program's sockets in one direction.
+struct Traffic {
+  uint64_t calls = 0;
+  uint64_t bytes = 0;
+};
+
+Traffic traffic_of(const model::Trace& trace, model::EventKind kind) {
+  Traffic traffic;
+  for (size_t i = 0; i < trace.event_count(); ++i) {
+    if (trace.kind[i] != kind) continue;
+    ++traffic.calls;
+    traffic.bytes += trace.b[i];
+  }
+  return traffic;
+}
+
+// "1,204 accepted, 8 connected, 2 other"
+std::string connections_text(const model::Trace& trace) {
+  std::array<int64_t, model::kConnectionKindNames.names.size()> counts{};
+  for (const format::ConnectionRow& row : trace.connections) ++counts[static_cast<size_t>(row.kind)];
+  std::string text;
+  for (size_t kind = 0; kind < counts.size(); ++kind) {
+    if (counts[kind] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", table::count_text(counts[kind]),
+                        model::kConnectionKindNames.names[kind]);
+  }
+  return text;
+}
+
+std::string traffic_text(const Traffic& traffic) {
+  return table::bytes_text(static_cast<double>(traffic.bytes)) + " in " +
+         table::counted_text(traffic.calls, "call", "calls");
+}
+
+table::Json connections_json(const model::Trace& trace) {
+  const Traffic received = traffic_of(trace, model::EventKind::receive),
+                sent = traffic_of(trace, model::EventKind::send);
+  table::Json json{{"receives", received.calls},
+                   {"bytes_received", received.bytes},
+                   {"sends", sent.calls},
+                   {"bytes_sent", sent.bytes}};
+  for (size_t kind = 0; kind < model::kConnectionKindNames.names.size(); ++kind) {
+    json[std::string(model::kConnectionKindNames.names[kind])] =
+        std::ranges::count(trace.connections, static_cast<format::ConnectionKind>(kind), &format::ConnectionRow::kind);
+  }
+  return json;
+}
+
 table::Table run_table(const Facts& facts) {
   const model::Trace& trace = facts.trace;
   table::Table table(kInfoRunSchema);
@@ -108,6 +157,11 @@ table::Table run_table(const Facts& facts) {
   const int64_t semaphores = std::ranges::count_if(trace.pools, is_semaphore);
   add("pools", table::count_text(static_cast<int64_t>(trace.pools.size()) - semaphores));
   if (semaphores > 0) add("semaphores", table::count_text(semaphores));
+  if (!trace.connections.empty()) {
+    add("connections", connections_text(trace));
+    add("received", traffic_text(traffic_of(trace, model::EventKind::receive)));
+    add("sent", traffic_text(traffic_of(trace, model::EventKind::send)));
+  }
   add("contexts", table::count_text(static_cast<int64_t>(trace.contexts.size())));
   add("file size", table::bytes_text(static_cast<double>(facts.file_bytes)));
   if (events > 0) {
@@ -216,6 +270,7 @@ int run(const Options& options, const Session& session) {
                               {"missing", log.accesses_missing},
                               {"encoded_bytes", log.encoded_bytes}};
     }
+    if (!trace->connections.empty()) document["connections"] = connections_json(*trace);
     document["facts"] = table::Json::object();
     for (const model::Fact& fact : trace->facts) document["facts"][fact.key] = fact.value;
     document["events"] = table::rows_json(tables[1]);

@@ -66,6 +66,14 @@ void add_tables(const model::Trace& trace, table::JsonStream& out) {
     out.item({id_json(row.parent.value), id_json(row.method.value), row.line});
   }
   out.end_array();
+  if (!trace.connections.empty()) {
+    out.member("connection_columns", {"kind", "local_port", "remote_port"});
+    out.begin_array("connections");
+    for (const format::ConnectionRow& row : trace.connections) {
+      out.item({model::kConnectionKindNames[row.kind], row.local_port, row.remote_port});
+    }
+    out.end_array();
+  }
   out.member("dependency_columns", {"task", "source", "mode"});
   out.begin_array("dependencies");
   for (const model::Dependency& row : trace.dependencies) {

@@ -110,8 +110,13 @@ enum class EventKind : uint8_t {
   flow_into,  // the flow_from events that follow on this thread go into the section TAINT, which is one of this thread's;
               // none: into code that is in no section
   flow_from,  // something that the section TAINT computed or took in went there; FLOW says in which way
+
+  // What went over sockets: calls that moved bytes, nothing of what the bytes were. A peer's `receive` of bytes never
+  // has a time before their `send`.
+  receive,  // the call just over got COUNT bytes of CONNECTION; 0: the peer closed
+  send,     // the call just beginning puts COUNT bytes into CONNECTION
 };
-inline constexpr size_t kEventKinds = 53;
+inline constexpr size_t kEventKinds = 55;
 
 enum class Operand : uint8_t {
   none,
@@ -132,7 +137,8 @@ enum class Operand : uint8_t {
   lock,
   access_set,
   taint,
-  flow
+  flow,
+  connection
 };
 inline constexpr size_t kOperandsMax = 4;
 
@@ -202,6 +208,8 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::section_taint, "section_taint", {Operand::taint}},
     {EventKind::flow_into, "flow_into", {Operand::taint}},
     {EventKind::flow_from, "flow_from", {Operand::taint, Operand::flow}},
+    {EventKind::receive, "receive", {Operand::connection, Operand::count}},
+    {EventKind::send, "send", {Operand::connection, Operand::count}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {
@@ -281,6 +289,18 @@ struct LockRow {
   LockKind kind = LockKind::mutex;
   uint64_t address = 0;  // in the recorded process; of a JVM's lock a number of its own
   StringId name;  // none unless the program named it; of a JVM's lock its class, and its field where that is known
+};
+enum class ConnectionKind : uint8_t {
+  accepted,   // by a listening socket of the program's
+  connected,  // to a peer that the program chose
+  other,      // not known (it was there before anybody looked), or of another kind: a pair, datagrams without a peer
+};
+inline constexpr ConnectionKind kConnectionKindLast = ConnectionKind::other;
+// One life of a socket's descriptor; a number that is used again is another connection. Neither end's address is stored.
+struct ConnectionRow {
+  ConnectionKind kind = ConnectionKind::other;
+  uint32_t local_port = 0;   // of TCP and UDP; 0 for others, or not known
+  uint32_t remote_port = 0;  // the same
 };
 
 }  // namespace contrafact::format

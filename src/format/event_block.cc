@@ -28,6 +28,7 @@ constexpr Stream stream_of(Operand operand) {
       return kTasks;
     case Operand::pool:
     case Operand::lock:  // a program of either kind has few of the one
+    case Operand::connection:
       return kPools;
     case Operand::context:
       return kContexts;

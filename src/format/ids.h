@@ -11,7 +11,8 @@ using PoolId = base::StrongId<struct PoolTag>;        // an executor
 using MethodId = base::StrongId<struct MethodTag>;    // a method, with its class, source file and first line
 using ContextId = base::StrongId<struct ContextTag>;  // a node of the calling-context tree: (parent, method, line)
 using LockId = base::StrongId<struct LockTag>;  // a mutex, condition variable, ... of a native program, by its address
-using AccessSetId = base::StrongId<struct AccessSetTag>;  // reads and writes of a piece of code (access_set.h)
+using AccessSetId = base::StrongId<struct AccessSetTag>;    // reads and writes of a piece of code (access_set.h)
+using ConnectionId = base::StrongId<struct ConnectionTag>;  // a socket's descriptor, from its making to its closing
 using StringId = base::StrongId<struct StringTag>;
 
 }  // namespace contrafact::format

@@ -123,6 +123,8 @@ class BlockDecoder {
         return visit_rows<MethodAddressRow>(block, [&](auto rows) { visitor_.on_method_addresses(rows); });
       case BlockType::locks:
         return visit_rows<LockRow>(block, [&](auto rows) { visitor_.on_locks(LockId(first), rows); });
+      case BlockType::connections:
+        return visit_rows<ConnectionRow>(block, [&](auto rows) { visitor_.on_connections(ConnectionId(first), rows); });
       case BlockType::access_sets:
         return visit_access_sets(block);
       case BlockType::access_log:

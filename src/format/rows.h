@@ -53,6 +53,11 @@ inline void put_row(std::vector<uint8_t>& out, const LockRow& row) {
   put_varint(out, row.address);
   put_id(out, row.name);
 }
+inline void put_row(std::vector<uint8_t>& out, const ConnectionRow& row) {
+  put_varint(out, static_cast<uint64_t>(row.kind));
+  put_varint(out, row.local_port);
+  put_varint(out, row.remote_port);
+}
 // REQUIRES: the ranges are canonical and at most kAccessRangesMax. Each begins where the last one ended, plus a gap.
 inline void put_row(std::vector<uint8_t>& out, const AccessSetRow& row) {
   put_varint(out, static_cast<uint64_t>(row.gap));
@@ -124,6 +129,13 @@ inline bool get_row(ByteReader& in, LockRow& row) {
   row.address = in.varint();
   row.name = get_id<StringId>(in);
   return in.ok() && kind <= static_cast<uint64_t>(kLockKindLast);
+}
+inline bool get_row(ByteReader& in, ConnectionRow& row) {
+  const uint64_t kind = in.varint();
+  row.kind = static_cast<ConnectionKind>(kind);
+  row.local_port = in.varint32();
+  row.remote_port = in.varint32();
+  return in.ok() && kind <= static_cast<uint64_t>(kConnectionKindLast);
 }
 // Its bytes are those of the block, and are looked at when they are decoded.
 inline bool get_row(ByteReader& in, AccessChunk& row) {

@@ -112,6 +112,9 @@ base::Status Writer::add_method_addresses(std::span<const MethodAddressRow> rows
 base::Status Writer::add_locks(std::span<const LockRow> rows) {
   return add_rows(BlockType::locks, locks_, rows);
 }
+base::Status Writer::add_connections(std::span<const ConnectionRow> rows) {
+  return add_rows(BlockType::connections, connections_, rows);
+}
 base::Status Writer::add_access_sets(std::span<const AccessSetRow> rows) {
   return add_rows(BlockType::access_sets, access_sets_, rows);
 }

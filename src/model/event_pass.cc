@@ -45,9 +45,9 @@ class EventPass {
   void check_tables();
 
   static TableRows rows_of(const Trace& parts) {
-    return {IdRows(parts.strings.size()),    IdRows(parts.methods.size()), IdRows(parts.contexts.size()),
-            IdRows(parts.pools.size()),      IdRows(parts.threads.size()), IdRows(parts.locks.size()),
-            IdRows(parts.access_sets.size())};
+    return {IdRows(parts.strings.size()),     IdRows(parts.methods.size()),    IdRows(parts.contexts.size()),
+            IdRows(parts.pools.size()),       IdRows(parts.threads.size()),    IdRows(parts.locks.size()),
+            IdRows(parts.access_sets.size()), IdRows(parts.connections.size())};
   }
 
   // An id becomes its row's number; one that has no row becomes none.
@@ -217,6 +217,9 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
       return fix(a, rows_.threads);
     case EventKind::accesses:
       return fix(a, rows_.access_sets);
+    case EventKind::receive:
+    case EventKind::send:
+      return fix(a, rows_.connections);
     case EventKind::accesses_cut:
       limit(a, 1);
       return fix(parts_.b[position], rows_.contexts);

@@ -117,6 +117,9 @@ class EventCollector : public format::Visitor {
   void on_locks(LockId first, std::span<const format::LockRow> rows) override {
     put(trace_.locks, file_.rows.locks, first.value, rows);
   }
+  void on_connections(ConnectionId first, std::span<const format::ConnectionRow> rows) override {
+    put(trace_.connections, file_.rows.connections, first.value, rows);
+  }
   void on_access_sets(AccessSetId first, std::span<const format::AccessSetRow> rows) override {
     uint64_t total = 0;
     for (const format::AccessSetRow& row : rows) total += row.ranges.size();

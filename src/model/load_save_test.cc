@@ -80,6 +80,21 @@ access_log main 5 6 complete 0 0x2000+1:w
 11 w1 lock_release l1 c1
 )";
 
+// A server's thread answers one peer and asks another.
+constexpr std::string_view kConnections = R"(thread main
+connection n1 accepted 8080 51234
+connection n2 other 0 0
+connection n3 connected 40000 5432
+0 main receive n1 120
+5 main send n3 17
+6 main block_begin io
+8 main block_end io
+8 main receive n3 4294967295
+9 main send n1 512
+11 main receive n1
+12 main send n2 1
+)";
+
 class LoadSave : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -100,6 +115,44 @@ TEST_F(LoadSave, ABinaryFileHoldsTheWholeTrace) {
   base::Result<Trace> loaded = load_any(file);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(print_text(*loaded), print_text(*trace));
+}
+
+TEST_F(LoadSave, ConnectionsSurviveTheFileAndTheText) {
+  const base::Result<Trace> trace = parse_text(kConnections);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(print_text(*trace), kConnections);
+  const std::string file = path("a.cft");
+  ASSERT_TRUE(save(*trace, file).ok());
+  const base::Result<Trace> loaded = load_any(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(print_text(*loaded), kConnections);
+  ASSERT_EQ(loaded->connections.size(), 3u);
+  EXPECT_EQ(loaded->connections[2].kind, format::ConnectionKind::connected);
+  EXPECT_EQ(loaded->connections[2].remote_port, 5432u);
+  EXPECT_FALSE(loaded->loss.any());
+}
+
+// Of a connection whose row is lost it is only known that bytes went somewhere.
+TEST_F(LoadSave, EventsOfLostConnectionsNameNone) {
+  std::vector<uint8_t> bytes;
+  auto writer = format::Writer::create(std::make_unique<format::MemorySink>(bytes));
+  const format::ThreadRow thread;
+  const format::ConnectionRow connection{format::ConnectionKind::accepted, 80, 50'000};
+  ASSERT_TRUE((*writer)->add_threads({&thread, 1}).ok() && (*writer)->add_connections({&connection, 1}).ok());
+  format::EventEncoder encoder;
+  encoder.begin_run(ThreadId(0));
+  for (const uint32_t id : {0u, 1u, UINT32_MAX}) {
+    const uint32_t operands[] = {id, 10};
+    encoder.append(EventKind::receive, 5, operands);
+  }
+  ASSERT_TRUE((*writer)->add_events(encoder).ok() && (*writer)->finish({}).ok());
+  const std::string file = path("lost.cft");
+  ASSERT_TRUE(base::write_file(file, std::span<const uint8_t>(bytes)).ok());
+  const base::Result<Trace> loaded = load_any(file);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_THAT(loaded->a, testing::ElementsAre(0, UINT32_MAX, UINT32_MAX));
+  EXPECT_THAT(loaded->b, testing::Each(10));
+  EXPECT_THAT(loaded->loss.notes, testing::ElementsAre("1 reference to table rows that are not in the file"));
 }
 
 TEST_F(LoadSave, AccessesSurviveTheFileAndTheText) {

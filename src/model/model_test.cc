@@ -108,6 +108,11 @@ TEST(TextTrace, ErrorsSayLineAndWhat) {
             "line 2: \"x\" begins no row with 2 words, and is no time");
   EXPECT_EQ(parse_text("thread \"main\n").error().message, "line 1: a quoted word is not closed");
   EXPECT_EQ(parse_text("thread m\n0 m task_spawn t1 c9\n").error().message, "line 2: no context \"c9\"");
+  EXPECT_EQ(parse_text("connection n1 listening\n").error().message, "line 1: \"listening\" is no kind of connection");
+  EXPECT_EQ(parse_text("connection n1 other 8080\n").error().message,
+            "line 1: connection needs a key, a kind, and perhaps two ports");
+  EXPECT_EQ(parse_text("connection n1 other 80 -1\n").error().message, "line 1: a connection's port is no number");
+  EXPECT_EQ(parse_text("thread m\n0 m receive n1 5\n").error().message, "line 2: no connection \"n1\"");
 }
 
 TEST(Repair, ATaskThatBeganBeforeTheRecordingGetsAStart) {

@@ -30,6 +30,7 @@ inline constexpr EnumNames<format::SetGap, 9> kSetGapNames{
     {"complete", "not_observed", "outside_window", "unsupported", "system_call", "signal", "left", "overflow", "lost"}};
 inline constexpr EnumNames<format::DependsMode, 2> kModeNames{{"all", "any"}};
 inline constexpr EnumNames<format::FlowKind, 3> kFlowKindNames{{"direct", "indirect", "control"}};
+inline constexpr EnumNames<format::ConnectionKind, 3> kConnectionKindNames{{"accepted", "connected", "other"}};
 inline constexpr EnumNames<format::PoolKind, 6> kPoolKindNames{
     {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other", "permits"}};
 

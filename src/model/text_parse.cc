@@ -148,6 +148,7 @@ class Parser {
     if (what == "thread") return parse_thread(words);
     if (what == "pool") return parse_pool(words);
     if (what == "lock") return parse_lock(words);
+    if (what == "connection") return parse_connection(words);
     if (what == "access_set") return parse_access_set(words);
     if (what == "access_log") return parse_access_log(words);
     if (what == "method") return parse_method(words);
@@ -221,6 +222,17 @@ class Parser {
     std::optional<format::LockKind> kind = named(kLockKindNames, words[2]);
     if (!kind) return error(fmt::format("\"{}\" is no kind of lock", words[2]));
     return declare(locks_, words[1], builder_.add_lock(words.size() > 3 ? words[3] : words[1], *kind).value);
+  }
+
+  base::Status parse_connection(const Words& words) {
+    const bool has_ports = words.size() == 5;
+    if (words.size() != 3 && !has_ports) return error("connection needs a key, a kind, and perhaps two ports");
+    const std::optional<format::ConnectionKind> kind = named(kConnectionKindNames, words[2]);
+    if (!kind) return error(fmt::format("\"{}\" is no kind of connection", words[2]));
+    const auto local = number<uint32_t>(has_ports ? words[3] : "0"),
+               remote = number<uint32_t>(has_ports ? words[4] : "0");
+    if (!local || !remote) return error("a connection's port is no number");
+    return declare(connections_, words[1], builder_.add_connection({*kind, *local, *remote}).value);
   }
 
   base::Status parse_access_set(const Words& words) {
@@ -362,6 +374,8 @@ class Parser {
         return look_up(locks_, "lock", word);
       case format::Operand::access_set:
         return look_up(access_sets_, "access_set", word);
+      case format::Operand::connection:
+        return look_up(connections_, "connection", word);
       case format::Operand::context:
         return look_up(contexts_, "context", word);
       case format::Operand::body:
@@ -402,15 +416,15 @@ class Parser {
   }
 
   TraceBuilder builder_;
-  Keys threads_, pools_, locks_, access_sets_, methods_, contexts_, tasks_;
+  Keys threads_, pools_, locks_, connections_, access_sets_, methods_, contexts_, tasks_;
   size_t line_number_ = 0;
 };
 
 }  // namespace
 
 bool begins_as_text_trace(std::string_view text) {
-  constexpr std::string_view kRows[] = {"origin", "fact", "thread", "pool", "method",     "context",   "cpu",
-                                        "pause",  "loss", "note",   "lock", "access_set", "access_log"};
+  constexpr std::string_view kRows[] = {"origin", "fact", "thread", "pool", "method",     "context",    "cpu",
+                                        "pause",  "loss", "note",   "lock", "connection", "access_set", "access_log"};
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

@@ -60,6 +60,7 @@ class Printer {
     print_head();
     print_tables();
     print_locks();
+    print_connections();
     print_access_sets();
     print_access_log();
     print_beside();
@@ -114,6 +115,13 @@ class Printer {
       const format::LockRow& row = trace_.locks[i];
       std::string name = row.name.valid() ? std::string(trace_.string(row.name)) : fmt::format("{:#x}", row.address);
       line("lock l{} {} {}", i + 1, kLockKindNames[row.kind], in_quotes(name));
+    }
+  }
+
+  void print_connections() {
+    for (size_t i = 0; i < trace_.connections.size(); ++i) {
+      const format::ConnectionRow& row = trace_.connections[i];
+      line("connection n{} {} {} {}", i + 1, kConnectionKindNames[row.kind], row.local_port, row.remote_port);
     }
   }
 
@@ -210,6 +218,8 @@ class Printer {
         return id('l', value);
       case format::Operand::access_set:
         return id('s', value);
+      case format::Operand::connection:
+        return id('n', value);
       case format::Operand::thread:
         return value < threads_.size() ? threads_[value] : "-";
       case format::Operand::outcome:

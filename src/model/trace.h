@@ -30,6 +30,7 @@ namespace contrafact::model {
 
 using format::AccessSetId;
 using format::BlockReason;
+using format::ConnectionId;
 using format::ContextId;
 using format::EventKind;
 using format::LockId;
@@ -193,6 +194,7 @@ struct Trace {
   std::vector<format::ContextRow> contexts;
   std::vector<format::PoolRow> pools;
   std::vector<format::LockRow> locks;
+  std::vector<format::ConnectionRow> connections;
   std::vector<format::MethodAddressRow> method_addresses;  // of native methods whose names are not found yet
   std::vector<AccessSet> access_sets;
   AccessRanges access_ranges;

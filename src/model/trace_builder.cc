@@ -32,6 +32,11 @@ LockId TraceBuilder::add_lock(std::string_view name, format::LockKind kind) {
   return LockId(static_cast<uint32_t>(trace_.locks.size() - 1));
 }
 
+ConnectionId TraceBuilder::add_connection(const format::ConnectionRow& row) {
+  trace_.connections.push_back(row);
+  return ConnectionId(static_cast<uint32_t>(trace_.connections.size() - 1));
+}
+
 void TraceBuilder::add_access_chunk(const format::AccessChunk& chunk) {
   trace_.access_log.add(chunk, true);
 }

@@ -20,7 +20,8 @@ class TraceBuilder {
   StringId intern(std::string_view text);
   ThreadId add_thread(std::string_view name, format::ThreadRow row = {});
   PoolId add_pool(std::string_view name, format::PoolKind kind, uint32_t core_size, uint32_t max_size);
-  LockId add_lock(std::string_view name, format::LockKind kind);                    // no name if empty
+  LockId add_lock(std::string_view name, format::LockKind kind);  // no name if empty
+  ConnectionId add_connection(const format::ConnectionRow& row);
   AccessSetId add_access_set(format::SetGap gap, std::vector<AccessRange> ranges);  // in any order
   void add_access_chunk(const format::AccessChunk& chunk);
   MethodId add_method(std::string_view class_name, std::string_view name, std::string_view file = "",

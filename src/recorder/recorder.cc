@@ -140,6 +140,9 @@ PoolId Recorder::add_pool(const format::PoolRow& row) {
 LockId Recorder::add_lock(const format::LockRow& row) {
   return impl_->tables.lock(row);
 }
+ConnectionId Recorder::add_connection(const format::ConnectionRow& row) {
+  return impl_->tables.connection(row);
+}
 void Recorder::add_fact(std::string_view key, std::string_view value) {
   impl_->tables.fact(key, value);
 }

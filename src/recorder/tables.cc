@@ -64,6 +64,12 @@ format::LockId Tables::lock(const format::LockRow& row) {
   return format::LockId(locks_++);
 }
 
+format::ConnectionId Tables::connection(const format::ConnectionRow& row) {
+  std::lock_guard lock(mutex_);
+  new_.connections.push_back(row);
+  return format::ConnectionId(connections_++);
+}
+
 ContextId Tables::context(const ContextRow& row) {
   std::lock_guard lock(mutex_);
   return context_locked(row);
@@ -100,6 +106,7 @@ void Tables::take_new(NewRows& rows) {
   rows.threads.clear();
   rows.method_addresses.clear();
   rows.locks.clear();
+  rows.connections.clear();
   rows.facts.clear();
   std::lock_guard lock(mutex_);
   std::swap(rows, new_);

@@ -25,6 +25,7 @@ struct NewRows {
   std::vector<format::ThreadRow> threads;
   std::vector<format::MethodAddressRow> method_addresses;
   std::vector<format::LockRow> locks;
+  std::vector<format::ConnectionRow> connections;
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
@@ -48,6 +49,7 @@ class Tables {
   // Not deduplicated: AddressTable asks once for each address.
   format::MethodId method_at(uint64_t address, bool is_entry);
   format::LockId lock(const format::LockRow& row);
+  format::ConnectionId connection(const format::ConnectionRow& row);
   void fact(std::string_view key, std::string_view value);
 
   // What was added since the last call. `rows` is cleared first; its strings live as long as the tables.
@@ -71,6 +73,7 @@ class Tables {
   std::unordered_map<format::ContextRow, format::ContextId, Hash, Equal> contexts_;
   uint32_t methods_made_ = 0;
   uint32_t locks_ = 0;
+  uint32_t connections_ = 0;
   uint32_t pools_ = 0;
   uint32_t threads_ = 0;
   NewRows new_;

@@ -90,6 +90,7 @@ base::Result<Trace> SimTrace::finish(int64_t begin_ns, uint32_t cores) {
   parts.contexts = trace_.contexts;
   parts.pools = trace_.pools;
   parts.locks = locks_;
+  parts.connections = trace_.connections;
   parts.access_sets = trace_.access_sets;
   parts.access_ranges = trace_.access_ranges;
   parts.method_addresses = trace_.method_addresses;

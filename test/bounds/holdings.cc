@@ -19,6 +19,9 @@ struct Counting : format::Visitor {
   void on_threads(format::ThreadId, std::span<const format::ThreadRow> rows) override { held.rows += rows.size(); }
   void on_method_addresses(std::span<const format::MethodAddressRow> rows) override { held.rows += rows.size(); }
   void on_locks(format::LockId, std::span<const format::LockRow> rows) override { held.rows += rows.size(); }
+  void on_connections(format::ConnectionId, std::span<const format::ConnectionRow> rows) override {
+    held.rows += rows.size();
+  }
   void on_access_sets(format::AccessSetId, std::span<const format::AccessSetRow> rows) override {
     for (const format::AccessSetRow& row : rows) held.rows += 1 + row.ranges.size();
   }

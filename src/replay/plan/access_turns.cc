@@ -183,6 +183,7 @@ Trace without_events(const Trace& trace) {
   out.contexts = trace.contexts;
   out.pools = trace.pools;
   out.locks = trace.locks;
+  out.connections = trace.connections;
   out.access_sets = trace.access_sets;
   out.access_ranges = trace.access_ranges;
   out.strings = trace.strings;
