@@ -82,7 +82,7 @@ def parse_wrk(text):
 
 def open_loop(program, folder, core, per_second, seconds, seed, arrivals="random"):
     """Vegeta at a rate, with arrivals at random unless `even`."""
-    words = [program, "-targets", folder / "requests.txt", "-rate", f"{per_second:.3f}", "-seconds", seconds, "-seed", seed, "-arrivals", arrivals]
+    words = [program, "-targets", folder / "requests.txt", "-rate", f"{per_second:.3f}", "-seconds", f"{seconds:.2f}", "-seed", seed, "-arrivals", arrivals]
     return parse_vegeta(run(words, core, seconds))
 
 

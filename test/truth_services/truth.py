@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """usage: truth.py CONTRAFACT BUILD [--case NAME]... [--variant NAME]... [--seconds S] [--repeats N] [--quick] [--java JAVA]
-                [--arrivals random|even] [--foreign-max SHARE] [--json FILE] [--markdown FILE] [--record FOLDER [--predict]]
+                [--java-21 JAVA] [--requests N] [--arrivals random|even] [--foreign-max SHARE] [--json FILE] [--markdown FILE] [--record FOLDER [--predict]]
 
 What services can take, and what their clients feel, before and after a change that was really made. Each service of cases.json is one
 program that is told which variant to be; all variants give the same answers. Server and client have a core each. After a
 warm-up, a closed loop (wrk) gets 1, 2, 4, 8, ... connections until the throughput grows no more: the saturation is what it is then, the median
-of --repeats. Then an open loop (Vegeta) runs at shares of that, each --repeats times for --seconds. Percentiles are the
+of --repeats. Then an open loop (Vegeta) runs at shares of that, each --repeats times for --seconds, or longer for --requests. Percentiles are the
 clients' own. A measurement during which others had more than --foreign-max of the server's or the client's core is made again, up to three times as
 often as asked for; what is still disturbed then makes the variant unusable.
 
@@ -35,6 +35,7 @@ GROWS_BY = 1.02  # at least, when connections are doubled; else it grows no more
 LOADS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 QUICK_LOADS = (0.3, 0.7)
 RECORDED_LOAD = 0.3
+OPEN_SECONDS_MAX = 60
 ATTEMPTS_MAX = 3  # times as many as asked for
 WARM_UP_CONNECTIONS = 16
 RECORD_LIMIT_S = 600
@@ -93,12 +94,16 @@ def saturation_of(points):
             "connections": plateau[0]["connections"]}
 
 
+def open_loop(options, rate, seed):
+    seconds = max(options.seconds, min(OPEN_SECONDS_MAX, options.requests / rate))
+    return clients.open_loop(options.open_loop, options.folder, options.client_core, rate, seconds, seed, options.arrivals)
+
+
 def open_curve(options, service, saturation_per_s):
     points = []
     for load in options.loads:
         rate = load * saturation_per_s
-        runs = undisturbed(options, service, lambda attempt: clients.open_loop(options.open_loop, options.folder, options.client_core, rate, options.open_seconds,
-                                                                               attempt + 1, options.arrivals), options.repeats)
+        runs = undisturbed(options, service, lambda attempt: open_loop(options, rate, attempt + 1), options.repeats)
         points.append(middle(runs, load=load, offered_per_s=rate))
         print(f"    {load} of saturation, {rate:.0f} a second: {words(points[-1])}", flush=True)
     return points
@@ -142,8 +147,7 @@ def record(options, case, base):
     """The base, recorded at one moderate open load, and apart from that in a saturating closed loop: the clients' figures of both."""
     saturation = base["saturation"]
     loads = {
-        "open": lambda service: clients.open_loop(options.open_loop, options.folder, options.client_core, RECORDED_LOAD * saturation["requests_per_s"],
-                                                  options.open_seconds, 1, options.arrivals),
+        "open": lambda _: open_loop(options, RECORDED_LOAD * saturation["requests_per_s"], 1),
         "closed": lambda service: clients.closed_loop(options.folder, service.port, options.client_core, saturation["connections"], options.seconds)}
     found = {}
     for name, load in loads.items():
@@ -216,10 +220,12 @@ def parse():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--case", action="append")
     parser.add_argument("--variant", action="append")
-    parser.add_argument("--seconds", type=int, default=10, help="of a closed loop; an open one takes twice as long")
+    parser.add_argument("--seconds", type=int, default=10, help="of a closed loop, and of an open one at least")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--java", default="java")
+    parser.add_argument("--java-21", help="a later one, for services that need it")
+    parser.add_argument("--requests", type=int, default=3000, help="of an open loop, at least, if that takes a minute at most")
     parser.add_argument("--arrivals", choices=["random", "even"], default="random")
     parser.add_argument("--foreign-max", type=float, default=0.05)
     parser.add_argument("--json", type=pathlib.Path)
@@ -229,9 +235,9 @@ def parse():
     options = parser.parse_args()
     options.contrafact, options.build = options.contrafact.resolve(), options.build.resolve()
     if options.quick:
-        options.seconds, options.repeats, options.foreign_max = 2, 1, 1.0
+        options.seconds, options.requests, options.repeats, options.foreign_max = 2, 100, 1, 1.0
     options.loads = QUICK_LOADS if options.quick else LOADS
-    options.open_seconds, options.warm_up_seconds = 2 * options.seconds, 2 if options.quick else 15
+    options.warm_up_seconds = 2 if options.quick else 15
     return options
 
 
@@ -243,7 +249,7 @@ def main():
         shortest_run.not_measured(why)
     options.server_core, options.client_core = cores
     services.end_with_this_process()
-    cases, found = programs.all_cases(options.case), {}
+    cases, found = programs.that_can_be_run(options, programs.all_cases(options.case)), {}
     if options.record:
         options.record = options.record.resolve()
         options.record.mkdir(parents=True, exist_ok=True)
