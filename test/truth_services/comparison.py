@@ -1,0 +1,116 @@
+"""A predicted curve of latency and throughput against load beside the measured one, and which limits that exceeds. Nothing here runs
+anything. A curve is {"saturation": {"requests_per_s", "low", "high", "limited_by"}, "points": [{"offered_per_s", "requests_per_s",
+"p50_ms", "p90_ms", "p99_ms"}, ...]}, whoever made it; a measured point says besides which `load` it is, a share of the saturation."""
+import math
+import statistics
+
+# Errors as shares of what was measured. `saturation_*`: over all curves; `alone`: of the recorded program from one recording at
+# a moderate load; the others hold at each point of each curve.
+LIMITS = {"saturation_median": 0.05, "saturation_worst": 0.10, "alone": 0.10, "p50": 0.15, "p99": 0.25, "doubles": 0.07}
+COMPARED_LOADS = (0.3, 0.5, 0.7)
+PERCENTILES = ("p50", "p99")
+NEAR = 1e-6
+
+
+def curve_of(document):
+    """What `contrafact load --json` says, in this file's terms. The only place that knows its shape."""
+    points = sorted(document["points"], key=lambda point: point["offered_per_s"])
+    return {"saturation": document["saturation"], "points": points}
+
+
+def between(points, offered_per_s, what):
+    """A value of a curve at a load between two of its points, as a straight line; None beyond the first and the last."""
+    for low, high in zip(points, points[1:]):
+        if low["offered_per_s"] * (1 - NEAR) <= offered_per_s <= high["offered_per_s"] * (1 + NEAR):
+            width = high["offered_per_s"] - low["offered_per_s"]
+            share = (offered_per_s - low["offered_per_s"]) / width if width > 0 else 0.0
+            return low[what] + share * (high[what] - low[what])
+    return None
+
+
+def doubles_at(points, from_per_s):
+    """The load in requests a second at which p99 is twice what it is at `from_per_s`, or None if it is nowhere; between two points p99
+    grows exponentially, as it does before a saturation."""
+    first = between(points, from_per_s, "p99_ms")
+    if first is None:
+        return None
+    for low, high in zip(points, points[1:]):
+        if high["offered_per_s"] > from_per_s and low["p99_ms"] < 2 * first <= high["p99_ms"]:
+            share = math.log(2 * first / low["p99_ms"]) / math.log(high["p99_ms"] / low["p99_ms"])
+            return low["offered_per_s"] + share * (high["offered_per_s"] - low["offered_per_s"])
+    return None
+
+
+class Compared:
+    """One variant of a service: its measured curve and the predicted one. `alone`: predicted for the program as it was recorded at a
+    moderate load."""
+
+    def __init__(self, name, measured, predicted, limited_by=None, alone=False):
+        self.name, self.measured, self.predicted, self.limited_by, self.alone = name, measured, predicted, limited_by, alone
+
+    def saturation_error(self):
+        return self.predicted["saturation"]["requests_per_s"] / self.measured["saturation"]["requests_per_s"] - 1
+
+    def points(self):
+        return [point for point in self.measured["points"] if any(abs(point["load"] - load) < NEAR for load in COMPARED_LOADS)]
+
+    def errors(self):
+        """By percentile and load, of the predicted latency; None where none is predicted."""
+        found = {}
+        for point in self.points():
+            for percentile in PERCENTILES:
+                predicted = between(self.predicted["points"], point["offered_per_s"], f"{percentile}_ms")
+                found[percentile, point["load"]] = None if predicted is None else predicted / point[f"{percentile}_ms"] - 1
+        return found
+
+    def doubling(self):
+        """The loads at which p99 has doubled, measured and predicted, as requests a second or None."""
+        from_per_s = min(point["offered_per_s"] for point in self.points())
+        return tuple(doubles_at(curve["points"], from_per_s) for curve in (self.measured, self.predicted))
+
+
+def as_recorded(one, recorded):
+    """What a predictor would say for which nothing ever changes: at every load what was recorded at one of them."""
+    points = [dict(point, requests_per_s=recorded["requests_per_s"], **{f"p{p}_ms": recorded[f"p{p}_ms"] for p in (50, 90, 99)})
+              for point in one.measured["points"]]
+    rate = recorded["requests_per_s"]
+    saturation = {"requests_per_s": rate, "low": rate, "high": rate, "limited_by": None}
+    return Compared(one.name, one.measured, {"saturation": saturation, "points": points}, one.limited_by, one.alone)
+
+
+def faults_of(one):
+    """What of one curve is beyond the limits that hold for each."""
+    if one.alone and abs(one.saturation_error()) > LIMITS["alone"]:
+        yield f"{one.name}: saturation from one moderate load is {100 * one.saturation_error():+.1f} % off"
+    for (percentile, load), error in one.errors().items():
+        if error is None:
+            yield f"{one.name}: no {percentile} is predicted at {load} of saturation"
+        elif abs(error) > LIMITS[percentile]:
+            yield f"{one.name}: {percentile} at {load} of saturation is {100 * error:+.1f} % off"
+    measured, predicted = one.doubling()
+    if measured and not predicted:
+        yield f"{one.name}: p99 doubles at {measured:.0f} requests a second, and is predicted never to"
+    elif measured and abs(predicted / measured - 1) > LIMITS["doubles"]:
+        yield f"{one.name}: p99 doubles at {measured:.0f} requests a second, predicted at {predicted:.0f}"
+    named = one.predicted["saturation"].get("limited_by")
+    if one.limited_by and named != one.limited_by:
+        yield f"{one.name}: limited by {one.limited_by}, predicted by {named or 'nothing'}"
+
+
+def faults_of_all(compared):
+    """What of all curves together is beyond the limits, each curve's own besides."""
+    for one in compared:
+        yield from faults_of(one)
+    errors = [(one.name, abs(one.saturation_error())) for one in compared]
+    median = statistics.median(error for _, error in errors) if errors else 0.0
+    if median > LIMITS["saturation_median"]:
+        yield f"saturation is {100 * median:.1f} % off in the median"
+    for name, error in errors:
+        if error > LIMITS["saturation_worst"]:
+            yield f"{name}: saturation is {100 * error:.1f} % off"
+
+
+def ranking_fault(name, best, gains):
+    """Whether the change that helps most is foretold to; `gains`: by variant, the predicted saturation's."""
+    first = max(gains, key=gains.get) if gains else None
+    return None if first == best else f"{name}: {first or 'nothing'} is ranked first, {best} helps most"
