@@ -106,11 +106,12 @@ TEST(Load, AnEventLoopServesOneAtATime) {
   std::string text(kConnections);
   for (int i = 0; i < 10; ++i) {
     const int64_t at = 50'000'000LL * i;
-    text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", at, at + 20'000'000);
+    text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", i == 0 ? 0 : at - 25'000'000,
+                        at + 20'000'000);
     text += fmt::format("{} w1 receive {} 10\n{} w1 send {} 10\n", at + 20'000'000, i % 2 == 0 ? "a" : "b",
                         at + 25'000'000, i % 2 == 0 ? "a" : "b");
   }
-  text += "500000000 w1 block_begin poll -\n600000000 w1 block_end poll\n600000000 w1 thread_end\n";
+  text += "475000000 w1 block_begin poll -\n600000000 w1 block_end poll\n600000000 w1 thread_end\n";
   const Fixture service(text);
   EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 200})), 200, 4);
 }
