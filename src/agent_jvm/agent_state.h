@@ -65,6 +65,7 @@ constexpr char kSetsClass[] = "java/lang/ContrafactSets";
 constexpr char kFlowClass[] = "java/lang/ContrafactFlow";
 constexpr char kOutsideClass[] = "java/lang/ContrafactOutside";
 constexpr char kSemaphoresClass[] = "java/lang/ContrafactSemaphores";
+constexpr char kSocketsClass[] = "java/lang/ContrafactSockets";
 constexpr char kStagesClass[] = "java/lang/ContrafactStages";
 constexpr char kThreadsClass[] = "java/lang/ContrafactThreads";
 

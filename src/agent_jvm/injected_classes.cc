@@ -33,6 +33,7 @@ EMBED(sections, "ContrafactSections")
 EMBED(semaphores, "ContrafactSemaphores")
 EMBED(set_log, "ContrafactSetLog")
 EMBED(sets, "ContrafactSets")
+EMBED(sockets, "ContrafactSockets")
 EMBED(stages, "ContrafactStages")
 EMBED(taints, "ContrafactTaints")
 EMBED(tasks, "ContrafactTasks")
@@ -59,6 +60,7 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactLocks", contrafact_class_locks, contrafact_class_end_locks},
     {"java/lang/ContrafactSections", contrafact_class_sections, contrafact_class_end_sections},
     {"java/lang/ContrafactSemaphores", contrafact_class_semaphores, contrafact_class_end_semaphores},
+    {"java/lang/ContrafactSockets", contrafact_class_sockets, contrafact_class_end_sockets},
     {"java/lang/ContrafactSetLog", contrafact_class_set_log, contrafact_class_end_set_log},
     {"java/lang/ContrafactSets", contrafact_class_sets, contrafact_class_end_sets},
     {"java/lang/ContrafactTaints", contrafact_class_taints, contrafact_class_end_taints},

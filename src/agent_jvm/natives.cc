@@ -13,6 +13,7 @@
 #include "agent_jvm/sets.h"
 #include "agent_jvm/threads.h"
 #include "classfile/class_file.h"
+#include "recorder/sockets.h"
 
 // Null arguments have no effect: the injected classes link all of these so. Found by name: the JVM searches its agents
 // for the native methods of the boot loader's classes.
@@ -147,6 +148,12 @@ NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addThreads(JNIEnv* jni, jcla
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPermits(JNIEnv*, jclass, jint available) {
   return available != INT32_MIN ? g_bound_agent->pools->number_of_permits(available) : 0;
+}
+
+NATIVE jint JNICALL Java_java_lang_ContrafactSockets_addConnection(JNIEnv*, jclass, jint descriptor, jint kind) {
+  if (descriptor < 0) return -1;
+  const auto row = recorder::connection_of(descriptor, static_cast<format::ConnectionKind>(kind));
+  return row ? static_cast<jint>(g_bound_agent->recorder->add_connection(*row).value) + 1 : -1;
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_body(JNIEnv* jni, jclass, jclass type, jstring method,

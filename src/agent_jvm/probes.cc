@@ -73,8 +73,8 @@ struct Probes::Work {
 Probes::Probes(Agent& agent) : agent_(agent), unmatched_(without_nested(agent.options.classes)) {
   for (const Family& family :
        {thread_pool_family(), future_task_family(), completable_future_family(), fork_join_family(), thread_family(),
-        park_family(), semaphore_family(), completion_service_family(), lambda_family(), frameworks_family(),
-        agent.sets ? sets_family() : Family()}) {
+        park_family(), semaphore_family(), socket_family(), completion_service_family(), lambda_family(),
+        frameworks_family(), agent.sets ? sets_family() : Family()}) {
     for (const Probe& probe : family.probes) {
       if (agent.jdk >= probe.jdk_min && agent.jdk <= probe.jdk_max) targets_[probe.class_name].probes.push_back(&probe);
     }
@@ -304,6 +304,13 @@ void Probes::note_unseen(std::string_view class_name) {
     std::lock_guard lock(mutex_);
     if (!unseen_.insert(scheduler.name).second) return;
     agent_.recorder->add_fact("scheduler.unseen." + std::to_string(unseen_.size() - 1), std::string(scheduler.name));
+  }
+  for (const UnseenTransport& transport : unseen_transports()) {
+    if (transport.class_name != class_name) continue;
+    std::lock_guard lock(mutex_);
+    if (!unseen_transports_.insert(transport.name).second) return;
+    agent_.recorder->add_fact("transport.unseen." + std::to_string(unseen_transports_.size() - 1),
+                              std::string(transport.name));
   }
 }
 

@@ -54,6 +54,13 @@ struct UnseenScheduler {
   std::string_view name;
 };
 
+// A library that moves bytes over sockets by system calls of its own: they are not recorded, and its name goes into the
+// trace where one of its classes is loaded.
+struct UnseenTransport {
+  std::string_view class_name;
+  std::string_view name;
+};
+
 struct Family {
   std::string_view name;
   std::span<const Probe> probes;
@@ -97,6 +104,7 @@ class Probes {
   std::set<const Probe*> matched_;  // and had the method
   std::vector<std::string> refused_;
   std::set<std::string_view> unseen_;  // schedulers
+  std::set<std::string_view> unseen_transports_;
   uint64_t refused_count_ = 0;
   uint64_t untracked_count_ = 0;        // methods: what goes into them may come out
   uint64_t chosen_classes_ = 0;         // whose critical sections are recorded
@@ -111,11 +119,13 @@ Family fork_join_family();
 Family thread_family();
 Family park_family();
 Family semaphore_family();
+Family socket_family();
 Family completion_service_family();
 Family lambda_family();
 Family frameworks_family();
 Family sets_family();  // only where sets are asked for
 std::span<const UnseenScheduler> unseen_schedulers();
+std::span<const UnseenTransport> unseen_transports();
 
 // What a worker takes from a BlockingQueue; `pool` pushes its pool.
 base::Status wrap_takes(Edit& edit, const Edit::Emit& pool);

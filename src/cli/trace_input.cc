@@ -35,11 +35,22 @@ std::optional<model::Trace> load(const std::string& path, const Session& session
 }
 
 // A line for each kind of thing in the run that the agent did not record.
+// The values of all facts whose keys begin so: "A and B".
+std::string names_in_facts(const model::Trace& trace, std::string_view prefix) {
+  std::string names;
+  for (const model::Fact& fact : trace.facts) {
+    if (fact.key.starts_with(prefix)) names += (names.empty() ? "" : " and ") + fact.value;
+  }
+  return names;
+}
+
 std::vector<std::string> unseen_lines(const model::Trace& trace) {
   std::vector<std::string> lines;
   if (const std::string unseen = unseen_schedulers(trace); !unseen.empty()) lines.push_back(unseen_line(unseen));
   if (const std::string_view untold = trace.fact("semaphores.untold"); !untold.empty())
     lines.push_back(fmt::format("the program used too many semaphores: {} of them were not recorded", untold));
+  if (const std::string transports = names_in_facts(trace, kUnseenTransportFact); !transports.empty())
+    lines.push_back("what goes over the connections of " + transports + " is not recorded: the agent cannot see it");
   return lines;
 }
 
@@ -77,11 +88,7 @@ std::string_view name_of(model::Origin origin) {
 }
 
 std::string unseen_schedulers(const model::Trace& trace) {
-  std::string names;
-  for (const model::Fact& fact : trace.facts) {
-    if (fact.key.starts_with(kUnseenSchedulerFact)) names += (names.empty() ? "" : " and ") + fact.value;
-  }
-  return names;
+  return names_in_facts(trace, kUnseenSchedulerFact);
 }
 
 std::string unseen_line(const std::string& schedulers) {

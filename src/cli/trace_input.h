@@ -31,6 +31,8 @@ inline constexpr std::string_view kUnseenSchedulerFact = "scheduler.unseen.";
 std::string unseen_schedulers(const model::Trace& trace);
 // The line that reports them.
 std::string unseen_line(const std::string& schedulers);
+// Facts "transport.unseen.N": a library whose connections it cannot see.
+inline constexpr std::string_view kUnseenTransportFact = "transport.unseen.";
 
 // One line for each thing that is missing from the trace; empty if it is whole.
 std::vector<std::string> loss_lines(const model::Trace& trace);

@@ -49,6 +49,8 @@ final class ContrafactEvents {
   static final int SECTION_TAINT = 50;
   static final int FLOW_INTO = 51;
   static final int FLOW_FROM = 52;
+  static final int RECEIVE = 53;
+  static final int SEND = 54;
   static final int SWITCH_THREAD = 0x100;
 
   static final int NONE = -1;

@@ -54,6 +54,7 @@ public final class ContrafactProbes {
     ContrafactTasks.prepare();
     ContrafactExecutors.prepare();
     ContrafactLocks.prepare();
+    ContrafactSockets.prepare();
     ContrafactSetLog.prepare();
     ContrafactTaints.prepare();
   }

@@ -1,0 +1,101 @@
+package java.lang;
+
+import static java.lang.ContrafactEvents.*;
+import static java.lang.ContrafactProbes.*;
+
+import java.io.FileDescriptor;
+
+/**
+ * The probes of sockets: which thread received or sent how many bytes over which connection. A connection's number is
+ * kept in its FileDescriptor, of which each life of a descriptor has one of its own.
+ */
+public final class ContrafactSockets {
+  private static final long DESCRIPTOR = U.objectFieldOffset(FileDescriptor.class, "fd");
+  // The connection's number plus one; 0: nobody asked yet. Below 0: none is to be recorded, or how it will be made.
+  private static final long NUMBER = U.objectFieldOffset(FileDescriptor.class, "contrafactConnection");
+  private static final int CONNECTED = -2;
+
+  // Format: ConnectionKind in src/format/event.h.
+  private static final int OF_ACCEPTED = 0;
+  private static final int OF_CONNECTED = 1;
+  private static final int OF_OTHER = 2;
+
+  private static final int END = -1;  // sun.nio.ch.IOStatus.EOF; what is below says that nothing was read, either
+
+  private ContrafactSockets() {}
+
+  static void prepare() {
+    addConnection(NONE, 0);
+  }
+
+  /** The number plus one of a socket's connection; -1: the descriptor is none of a socket. */
+  static native int addConnection(int descriptor, int kind);
+
+  /** `status`: 1 if `descriptor` is a connection's now. */
+  public static void accepted(int status, FileDescriptor descriptor) {
+    if (live && status > 0) {
+      add(descriptor, OF_ACCEPTED);
+    }
+  }
+
+  /** Its ports are known when it is connected: it gets its number with its first bytes. */
+  public static void connecting(FileDescriptor descriptor) {
+    if (U.getInt(descriptor, NUMBER) == 0) {
+      U.putInt(descriptor, NUMBER, CONNECTED);
+    }
+  }
+
+  public static void received(int count, FileDescriptor descriptor) {
+    received((long) count, descriptor);
+  }
+
+  public static void received(long count, FileDescriptor descriptor) {
+    if (live && (count > 0 || count == END)) {
+      int number = numberOf(descriptor);
+      if (number >= 0) {
+        emit(Thread.currentThread(), RECEIVE, number, count > 0 ? bytes(count) : 0);
+      }
+    }
+  }
+
+  /** The time before bytes are sent: the peer may have them before the call is over. */
+  public static long sending() {
+    return live ? System.nanoTime() : 0;
+  }
+
+  public static void sent(int count, FileDescriptor descriptor, long time) {
+    sent((long) count, descriptor, time);
+  }
+
+  public static void sent(long count, FileDescriptor descriptor, long time) {
+    if (live && count > 0 && time != 0) {
+      int number = numberOf(descriptor);
+      if (number >= 0) {
+        emitAt(Thread.currentThread(), SEND, time, number, bytes(count));
+      }
+    }
+  }
+
+  private static int bytes(long count) {
+    return (int) Math.min(count, 0xffffffffL);
+  }
+
+  /** Negative: there is nothing to record. */
+  private static int numberOf(FileDescriptor descriptor) {
+    int number = U.getIntAcquire(descriptor, NUMBER);
+    if (number == 0 || number == CONNECTED) {
+      number = add(descriptor, number == CONNECTED ? OF_CONNECTED : OF_OTHER);
+    }
+    return number - 1;
+  }
+
+  /** Of two threads that come at once, the row of one stays without use. */
+  private static int add(FileDescriptor descriptor, int kind) {
+    int before = U.getIntVolatile(descriptor, NUMBER);
+    if (before != 0 && before != CONNECTED) {
+      return before;
+    }
+    int added = addConnection(U.getInt(descriptor, DESCRIPTOR), kind);
+    return U.compareAndSetInt(descriptor, NUMBER, before, added) ? added : U.getIntAcquire(descriptor, NUMBER);
+  }
+}
