@@ -160,9 +160,11 @@ base::Result<double> Service::most(const Variant& variant, uint32_t clients, con
   return run->simulation.stuck.empty() ? steady_of(*run, false, clients).per_second : 0;
 }
 
-base::Result<ServiceLimit> Service::limit_of(const Variant& variant, const LoadPoint& at) const {
-  // More clients than saturate the program as it is, so that they can saturate it with more of something, too.
-  const uint32_t clients = at.clients * 2;
+base::Result<double> Service::capacity(const Variant& variant, uint32_t clients) const {
+  return most(variant, clients, {.cores = options_.cores});
+}
+
+base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t clients) const {
   const uint32_t cores = options_.cores > 0 ? options_.cores : simulator_.recorded_cores();
   const base::Result<double> base = most(variant, clients, {.cores = options_.cores});
   if (!base) return base.error();
@@ -229,7 +231,8 @@ base::Result<Saturation> Service::saturation(const Variant& variant, bool with_l
     }
   }
   if (!with_limit || found.point.clients == 0) return found;
-  base::Result<ServiceLimit> limit = limit_of(variant, found.point);
+  // More clients than saturate the program as it is, so that they can saturate it with more of something, too.
+  base::Result<ServiceLimit> limit = limit_of(variant, 2 * found.point.clients);
   if (!limit) return limit.error();
   found.limit = *std::move(limit);
   return found;

@@ -65,17 +65,21 @@ class Service {
   base::Result<LoadPoint> at_load(const whatif::Variant& variant, double k) const;
   base::Result<LoadPoint> at_clients(const whatif::Variant& variant, uint32_t clients, bool thinking) const;
   base::Result<LoadPoint> at_rate(const whatif::Variant& variant, double per_second) const;
-  // `names`: of a lock, by its number. Empty `with_limit`: what limits is not asked.
+  // `with_limit`: also what limits it.
   base::Result<Saturation> saturation(const whatif::Variant& variant, bool with_limit) const;
+  // What so many clients that do not think get, of one seed: for comparisons of variants. 0: the program hangs.
+  base::Result<double> capacity(const whatif::Variant& variant, uint32_t clients) const;
+  // REQUIRES: so many clients saturate the program.
+  base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, uint32_t clients) const;
 
   // The recorded load simulated, against the recording: mean time of answers, as a share.
   double error() const { return error_; }
   const analysis::Arrivals& arrivals() const { return arrivals_; }
+  const whatif::LoadSimulator& simulator() const { return simulator_; }
 
  private:
   base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
   base::Result<double> most(const whatif::Variant& variant, uint32_t clients, const whatif::SimulateOptions& machine) const;
-  base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, const LoadPoint& at) const;
 
   const whatif::LoadSimulator& simulator_;
   const analysis::Arrivals& arrivals_;

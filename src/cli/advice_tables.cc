@@ -230,6 +230,14 @@ std::string place_text_of(const AdviceDocument& document, size_t index) {
   return location_text(cell) + (runs_at.empty() ? "" : ", to run at " + runs_at);
 }
 
+std::string place_text_of(const AdviceDocument& document, const advise::Advice& advice) {
+  return location_text(place_cell_of(document, advice));
+}
+
+table::Cell place_cell_of(const AdviceDocument& document, const advise::Advice& advice) {
+  return where(document.trace(), document.sections, advice);
+}
+
 std::string runs_at_text(const AdviceDocument& document, size_t index) {
   const model::ContextId place = document.advices.ranked[index].candidate.runs_at;
   return place.valid() ? location_text(location_of(document.trace(), place)) : "";

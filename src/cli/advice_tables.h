@@ -29,6 +29,8 @@ table::Table effect_table(const whatif::Figures& base, const std::optional<whati
 // Where the improvement of this index is made: "shop.Main.main(Main.java:9)", "pool web"; of inline-at-wait both
 // places.
 std::string place_text_of(const AdviceDocument& document, size_t index);
+std::string place_text_of(const AdviceDocument& document, const advise::Advice& advice);
+table::Cell place_cell_of(const AdviceDocument& document, const advise::Advice& advice);
 
 // Where the tasks of inline-at-wait run, as text; empty of all others.
 std::string runs_at_text(const AdviceDocument& document, size_t index);

@@ -386,7 +386,7 @@ std::string advice_text(const AdviceDocument& document, const table::TextStyle& 
   return out;
 }
 
-std::string advice_json(const AdviceDocument& document) {
+std::string advice_json(const AdviceDocument& document, table::Json service) {
   const Advices& advices = document.advices;
   Json out = json_document("advise");
   out["trace"] = trace_json_header(document.path, document.trace());
@@ -410,6 +410,7 @@ std::string advice_json(const AdviceDocument& document) {
     found["path"] = other.path;
     out["starvation_elsewhere"].push_back(std::move(found));
   }
+  out["service"] = std::move(service);
   out["base"] = figures_json(advices.base);
   table::Table table = improvements_table(document);
   Json rows = table::rows_json(table);

@@ -18,6 +18,7 @@
 #include "cli/profile_input.h"
 #include "cli/progress.h"
 #include "cli/recordings.h"
+#include "cli/service_report.h"
 #include "cli/trace_input.h"
 #include "improve/task_candidates.h"
 #include "model/facts.h"
@@ -35,6 +36,8 @@ struct Options {
   std::string weights = "time=1,peak=1,mean=1";
   Option weights_given;
   std::string model = "both";
+  std::string objective = "auto";
+  double load = 1;
   std::string specs;
   std::string plot;
   std::vector<std::string> no_filter;
@@ -211,6 +214,23 @@ base::Status advise_all(const Recordings& recordings, const std::vector<std::uni
   return {};
 }
 
+// Whether the advice is on what a service's clients feel, if the trace has requests.
+bool asks_for_service(const Options& options) {
+  return options.objective == "throughput" || options.objective == "p99" ||
+         (options.objective == "auto" && !options.weights_given.given() && options.model == "both");
+}
+
+SpecList specs_of(const ServiceReport& report) {
+  SpecList list;
+  for (const advise::ServiceChange& change : report.advice.best) {
+    list.best.push_back(list.all.size());
+    list.all.push_back({change.candidate, advise::name_of(advise::Verdict::gain)});
+  }
+  for (const advise::ServiceChange& change : report.advice.others)
+    list.all.push_back({change.candidate, advise::name_of(advise::Verdict::gain)});
+  return list;
+}
+
 AdviceDocument document_of(const Options& options, const std::string& path, const model::Facts& facts,
                            advise::Weights weights) {
   // Where most of the threads are virtual, only time counts.
@@ -229,7 +249,9 @@ AdviceDocument document_of(const Options& options, const std::string& path, cons
 }
 
 int run(const Options& options, const Session& session) {
-  const base::Result<advise::Weights> weights = advise::parse_weights(options.weights);
+  const bool for_threads = options.objective == "threads" && !options.weights_given.given();
+  const base::Result<advise::Weights> weights =
+      advise::parse_weights(for_threads ? "peak=1,mean=1" : options.weights);
   if (!weights) return fail(kExitUsage, weights.error().message);
   const std::optional<Recordings> recordings = load_recordings(options.paths, session, options.app);
   if (!recordings) return kExitInput;
@@ -244,6 +266,7 @@ int run(const Options& options, const Session& session) {
     if (found.starved.empty() && found.risks.empty()) continue;
     document.starved_elsewhere.push_back({recordings->others[i].path, &facts[i + 1].trace(), std::move(found)});
   }
+  std::optional<ServiceReport> service;
   if (trace.tasks.empty() && !model::has_lock_events(trace)) {
     if (!options.specs.empty()) tell_specs(session, options.specs, {}, "nothing is advised");
   } else {
@@ -260,8 +283,18 @@ int run(const Options& options, const Session& session) {
     }
     if (base::Status status = advise_all(*recordings, *made, options, progress, document); !status)
       return fail(kExitImpossible, status.error().message);
+    if (asks_for_service(options)) {
+      base::Result<std::optional<ServiceReport>> report = service_report(
+          *shown.pricer, document.advices,
+          {.objective = options.objective == "p99" ? advise::ServiceObjective::p99 : advise::ServiceObjective::throughput,
+           .load = options.load},
+          options.cores, progress);
+      if (!report) return fail(kExitImpossible, report.error().message);
+      service = *std::move(report);
+    }
     if (!options.specs.empty()) {
-      base::Status written = write_specs(options.specs, shown.engines(), document, session);
+      base::Status written = service ? write_specs(options.specs, shown.engines(), document, specs_of(*service), session)
+                                     : write_specs(options.specs, shown.engines(), document, session);
       if (!written) return fail(kExitOutput, written.error().message);
     }
   }
@@ -271,8 +304,20 @@ int run(const Options& options, const Session& session) {
     if (!written) return fail(kExitOutput, written.error().message);
     tell_written(session, options.plot);
   }
-  base::Status printed =
-      options.json ? print(advice_json(document)) : print_text(session, advice_text(document, session.out));
+  if (!service && (options.objective == "throughput" || options.objective == "p99"))
+    return fail(kExitImpossible, fmt::format("{}: the recording has no requests on connections that the program "
+                                             "accepted; `contrafact load --by-task` takes tasks for them",
+                                             recordings->path));
+  std::string text;
+  if (options.json) {
+    text = advice_json(document, service ? service_json(document, *service) : table::Json());
+  } else if (service) {
+    text = service_text(document, *service, session.out) +
+           "\nWhat shortens the run, or needs fewer threads: --objective duration, --objective threads\n";
+  } else {
+    text = advice_text(document, session.out);
+  }
+  base::Status printed = options.json ? print(text) : print_text(session, text);
   return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
 }
 
@@ -289,6 +334,15 @@ Run declare(OptionList& list) {
       .check(whole_number(1));
   list.add_option("--model", options->model, "What to work with; fixed: estimates only; both: simulations as well")
       .check(one_of({"fixed", "both"}))
+      .show_default();
+  list.add_option("--objective", options->objective,
+                  "What to improve; of a service, how many requests it can answer (throughput) or how long answers take "
+                  "(p99); else the run's duration, or the number of threads. auto: throughput if there are requests")
+      .check(one_of({"auto", "throughput", "p99", "duration", "threads"}))
+      .show_default();
+  list.add_option("--load", options->load, "Of a service: times of answers at this multiple of the recorded load")
+      .value_name("K")
+      .check(decimal_number(0.01))
       .show_default();
   list.add_option("--top", options->top, "Improvements to print beside the best combination, and to simulate")
       .check(whole_number(0))

@@ -7,6 +7,7 @@
 
 #include "analysis/lock_profile.h"
 #include "cli/json_document.h"
+#include "cli/service_report.h"
 #include "cli/trace_input.h"
 #include "table/render.h"
 #include "table/value_text.h"
@@ -82,19 +83,7 @@ std::string name_of_limit(const model::Trace& trace, const ServiceLimit& limit) 
 }
 
 std::string head_text(const LoadDocument& document) {
-  const analysis::Arrivals& arrivals = document.arrivals;
-  std::string text = fmt::format("{}{}: {} of them answered a second; ",
-                                 table::counted_text(document.requests.all.size(), "request", "requests"),
-                                 document.requests.by_task
-                                     ? ", each a task"
-                                     : fmt::format(" on {}", table::counted_text(document.requests.connections,
-                                                                                 "connection", "connections")),
-                                 table::number_text(arrivals.per_second));
-  text += arrivals.open
-              ? "they come at their own times"
-              : fmt::format("from {} that {} for each answer",
-                            table::counted_text(arrivals.clients, "client", "clients"),
-                            arrivals.clients == 1 ? "waits" : "wait");
+  std::string text = requests_sentence(document.requests, document.arrivals);
   text += document.arrivals_given ? " (as --arrivals says)\n" : "\n";
   std::vector<int64_t> sorted_ns = document.recorded_ns;
   std::ranges::sort(sorted_ns);
@@ -165,6 +154,13 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
   return "";
 }
 
+table::Json limit_json(const model::Trace& trace, const ServiceLimit& limit) {
+  return {{"kind", kind_name(limit.kind)},
+          {"name", name_of_limit(trace, limit)},
+          {"size", limit.size},
+          {"more", limit.more}};
+}
+
 table::Table load_table(const LoadDocument& document) {
   table::Table result(kLoadSchema);
   for (const ProgramLoads& loads : document.programs) {
@@ -202,13 +198,9 @@ std::string load_json(const LoadDocument& document) {
   json["error"] = document.error;
   json["programs"] = table::Json::array();
   for (const ProgramLoads& loads : document.programs) {
-    const ServiceLimit& limit = loads.saturation.limit;
     table::Json one{{"program", loads.program}};
     one["saturation"] = point_json(loads.saturation.point);
-    one["limited_by"] = {{"kind", kind_name(limit.kind)},
-                         {"name", name_of_limit(document.trace, limit)},
-                         {"size", limit.size},
-                         {"more", limit.more}};
+    one["limited_by"] = limit_json(document.trace, loads.saturation.limit);
     one["hangs_with_clients"] =
         loads.saturation.hangs ? table::Json(loads.saturation.hangs->clients) : table::Json();
     one["recorded_load"] = point_json(loads.recorded);

@@ -8,6 +8,7 @@
 #include "analysis/arrivals.h"
 #include "model/requests.h"
 #include "model/trace.h"
+#include "table/json.h"
 #include "table/table.h"
 #include "table/render.h"
 
@@ -37,6 +38,8 @@ struct LoadDocument {
 
 // "limited by pool web, 8 workers (twice as many: +45 %)"
 std::string limit_text(const model::Trace& trace, const advise::ServiceLimit& limit);
+
+table::Json limit_json(const model::Trace& trace, const advise::ServiceLimit& limit);
 
 table::Table load_table(const LoadDocument& document);
 std::string load_text(const LoadDocument& document, const table::TextStyle& style);

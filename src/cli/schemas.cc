@@ -9,6 +9,7 @@
 #include "cli/metric_tables.h"
 #include "cli/replay_conflicts.h"
 #include "cli/replay_rows.h"
+#include "cli/service_report.h"
 #include "cli/ulc_tables.h"
 #include "contexts/views.h"
 #include "export/trace_csv.h"
@@ -29,6 +30,7 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kGranularityIdleSchema,
                                                       &kGranularityOutliersSchema,
                                                       &kLoadSchema,
+                                                      &kServiceChangesSchema,
                                                       &kUsageSeriesSchema,
                                                       &kInfoRunSchema,
                                                       &kInfoEventsSchema,

@@ -1,0 +1,55 @@
+// Advice for a recorded service, in its clients' terms: what to change so that it answers more requests a second, and how
+// long answers then take. All simulated (service.h).
+//
+// The best combination is found step by step. Each step adds the change with which the saturated program answers most: one
+// of the tasks' or critical sections' candidates, or another size of the pool, or of the permits, that limits it; of
+// changes that are about equal, the one that is less work. It ends where no change adds kTellableRate, or where the cores
+// are what limits. More cores never join: they are no change of the program.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "advise/advice.h"
+#include "advise/service.h"
+
+namespace contrafact::advise {
+
+// Throughputs that differ by less do not differ: repeated runs do as much.
+inline constexpr double kTellableRate = 0.03;
+
+enum class ServiceObjective : uint8_t { throughput, p99 };
+
+struct ServiceChange {
+  improve::Candidate candidate;
+  double per_second = 0;     // that the program can answer with this change alone
+  LoadPoint at_load;         // with this change alone, at the load of ServiceAdviceOptions
+  double added = 0;          // the share by which it raised the throughput of the combination it joined; 0: it did not
+  std::string curve;         // of sizes: throughputs of other sizes, in words
+};
+
+struct ServiceAdvice {
+  ServiceObjective objective = ServiceObjective::throughput;
+  double load = 1;                          // k: of the points below
+  Saturation before, after;                 // of the recorded program, of the best combination
+  LoadPoint recorded_before, recorded_after;  // at the recorded load
+  LoadPoint load_before, load_after;        // at k times the recorded load
+  std::vector<ServiceChange> best;          // in the order in which they were found
+  std::vector<ServiceChange> others;        // that gain by themselves, best first
+  std::vector<ServiceLimit> limits;         // what limited the program before each step, and after the last
+};
+
+struct ServiceAdviceOptions {
+  ServiceObjective objective = ServiceObjective::throughput;
+  double load = 1;
+  size_t candidates_max = 40;
+  size_t steps_max = 6;
+};
+
+// `candidates`: of tasks and critical sections.
+base::Result<ServiceAdvice> advise_service(const Service& service, const Pricer& pricer,
+                                           const std::vector<improve::Candidate>& candidates,
+                                           const ServiceAdviceOptions& options);
+
+}  // namespace contrafact::advise
