@@ -146,7 +146,7 @@ def measure(options, case, variant):
 def record(options, case, base):
     """The base, recorded at one moderate open load, and apart from that in a saturating closed loop: the clients' figures of both."""
     saturation = base["saturation"]
-    loads = {
+    loads = {  # no other load is in a recording than the one that it is of
         "open": lambda _: open_loop(options, RECORDED_LOAD * saturation["requests_per_s"], 1),
         "closed": lambda service: clients.closed_loop(options.folder, service.port, options.client_core, saturation["connections"], options.seconds)}
     found = {}
@@ -154,7 +154,7 @@ def record(options, case, base):
         trace = options.record / f"{case['name']}-{name}.cft"
         with server.running(options, case, "base", [options.contrafact, "record", "-q", "-o", trace, "--"]) as service:
             clients.write_requests(options.folder, service.port, programs.requests(case))
-            warm_up(options, service)
+            load(service)  # warms it up
             with server.Watched(service, options.server_core, options.client_core) as watched:
                 found[name] = load(service)
             found[name]["server_share"] = watched.server
