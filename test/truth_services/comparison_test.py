@@ -18,7 +18,7 @@ WRK = """Running 3s test @ http://127.0.0.1:1
      50%  754.00us
      75%    9.42ms
      90%   16.12ms
-     99%    1.03s
+     99%    1.03s 
   2640 requests in 3.00s, 285.94KB read
 Requests/sec:    878.50
 Transfer/sec:     95.23KB
