@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Requests per second of the example server before and after the advised improvements were really made in its source:
-the same pool, the same load, which saturates it. The two take turns."""
+"""Requests per second of the example server before and after the improvements were really made in its source and sizes:
+the same load, which saturates it. The two take turns."""
 
 import argparse
 import pathlib

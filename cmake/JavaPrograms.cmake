@@ -3,10 +3,10 @@
 find_program(JAVAC_EXECUTABLE javac REQUIRED)
 find_program(JAR_EXECUTABLE jar REQUIRED)
 
-# java_classes(TARGET OUTPUT dir SOURCES a.java ... [RELEASE 17] [CLASSPATH x.jar] [JAVAC path])
+# java_classes(TARGET OUTPUT dir SOURCES a.java ... [RELEASE 17] [CLASSPATH x.jar ...] [JAVAC path])
 # A target, part of "all", that compiles the sources into a folder of classes.
 function(java_classes target)
-  cmake_parse_arguments(ARG "" "OUTPUT;RELEASE;CLASSPATH;JAVAC" "SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "OUTPUT;RELEASE;JAVAC" "CLASSPATH;SOURCES" ${ARGN})
   if(NOT ARG_RELEASE)
     set(ARG_RELEASE 17)
   endif()
@@ -15,7 +15,8 @@ function(java_classes target)
   endif()
   set(classpath)
   if(ARG_CLASSPATH)
-    set(classpath -cp ${ARG_CLASSPATH})
+    list(JOIN ARG_CLASSPATH ":" classpath)
+    set(classpath -cp ${classpath})
   endif()
   set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${target}.stamp)
   # The folder is emptied first: a class that lost its source must not live on.
@@ -31,14 +32,16 @@ function(java_classes target)
   add_custom_target(${target} ALL DEPENDS ${stamp})
 endfunction()
 
-# java_jar(TARGET OUTPUT file.jar MAIN class SOURCES a.java ... [CLASSPATH x.jar])
+# java_jar(TARGET OUTPUT file.jar MAIN class SOURCES a.java ... [CLASSPATH x.jar ...])
 # A target, part of "all", that makes a jar which `java -jar` runs.
 function(java_jar target)
-  cmake_parse_arguments(ARG "" "OUTPUT;MAIN;CLASSPATH" "SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "OUTPUT;MAIN" "CLASSPATH;SOURCES" ${ARGN})
   set(classes ${CMAKE_CURRENT_BINARY_DIR}/${target}-classes)
   java_classes(${target}-classes OUTPUT ${classes} CLASSPATH ${ARG_CLASSPATH} SOURCES ${ARG_SOURCES})
   set(manifest ${CMAKE_CURRENT_BINARY_DIR}/${target}.manifest)
-  file(CONFIGURE OUTPUT ${manifest} CONTENT "Class-Path: file://${ARG_CLASSPATH}\n")
+  list(TRANSFORM ARG_CLASSPATH PREPEND "file://" OUTPUT_VARIABLE jars)
+  list(JOIN jars " " jars)
+  file(CONFIGURE OUTPUT ${manifest} CONTENT "Class-Path: ${jars}\n")
   add_custom_command(
     OUTPUT ${ARG_OUTPUT}
     COMMAND ${JAR_EXECUTABLE} --create --file ${ARG_OUTPUT} --manifest ${manifest} --main-class ${ARG_MAIN} -C ${classes} .

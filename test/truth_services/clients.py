@@ -74,7 +74,7 @@ def parse_wrk(text):
     """What wrk prints, as figures; its other answers than 200 and its errors make a Failure."""
     wrong = re.search(r"Socket errors:.*|Non-2xx.*", text)
     rate = re.search(r"Requests/sec:\s+([\d.]+)", text)
-    percentiles = {share: float(value) * MS_OF[unit] for share, value, unit in re.findall(r"^\s+(\d+)%\s+([\d.]+)(us|ms|s|m)$", text, re.MULTILINE)}
+    percentiles = {share: float(value) * MS_OF[unit] for share, value, unit in re.findall(r"^\s+(\d+)%\s+([\d.]+)(us|ms|s|m) *$", text, re.MULTILINE)}
     if wrong or not rate or not {"50", "90", "99"} <= set(percentiles):
         raise Failure(f"wrk: {wrong.group(0) if wrong else text.strip()[-400:]}")
     return {"requests_per_s": float(rate[1]), **{f"p{share}_ms": percentiles[share] for share in ("50", "90", "99")}}

@@ -92,6 +92,8 @@ def faults_of(one):
         yield f"{one.name}: p99 doubles at {measured:.0f} requests a second, and is predicted never to"
     elif measured and abs(predicted / measured - 1) > LIMITS["doubles"]:
         yield f"{one.name}: p99 doubles at {measured:.0f} requests a second, predicted at {predicted:.0f}"
+    elif predicted and not measured and predicted * (1 + LIMITS["doubles"]) < one.measured["points"][-1]["offered_per_s"]:
+        yield f"{one.name}: p99 doubles nowhere that was measured, and is predicted to at {predicted:.0f} requests a second"
     named = one.predicted["saturation"].get("limited_by")
     if one.limited_by and named != one.limited_by:
         yield f"{one.name}: limited by {one.limited_by}, predicted by {named or 'nothing'}"

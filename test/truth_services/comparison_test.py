@@ -18,7 +18,7 @@ WRK = """Running 3s test @ http://127.0.0.1:1
      50%  754.00us
      75%    9.42ms
      90%   16.12ms
-     99%    1.03s
+     99%    1.03s 
   2640 requests in 3.00s, 285.94KB read
 Requests/sec:    878.50
 Transfer/sec:     95.23KB
@@ -80,6 +80,13 @@ class Wrong(unittest.TestCase):
         measured, predicted = compared().doubling()
         self.assertTrue(0.5 * 400 < measured < 0.7 * 400 and measured == predicted, measured)  # 1 / (1 - load) doubles at 0.65
         self.assertTrue(any("p99 doubles at" in fault for fault in self.faults(compared(stretched("p99_ms", 1.3, 0.5)))))
+
+    def test_doubling_that_is_not(self):
+        flat = queue()
+        for point in flat["points"]:
+            point["p99_ms"] = 20.0
+        self.assertTrue(any("doubles nowhere that was measured" in fault for fault in self.faults(comparison.Compared("one", flat, queue()))))
+        self.assertTrue(any("predicted never to" in fault for fault in self.faults(compared(flat))))
 
     def test_what_limits(self):
         self.assertEqual(self.faults(compared(limited_by="lock")), ["one: limited by lock, predicted by pool"])

@@ -40,6 +40,9 @@ def fetch(options):
 
 
 def command(options, case, variant, port, seconds):
+    if case["runs"] == "example":
+        jar = f"{options.build}/java/api-server{'' if variant == 'base' else '-' + variant}.jar"
+        return [options.java, "-jar", jar, "--serve", "--port", str(port), "--seconds", str(seconds)]
     arguments = [variant, str(port), str(seconds)]
     if case["runs"] == "native":
         return [f"{options.build}/bin/truth_services_{case['name']}", *arguments]
@@ -52,8 +55,23 @@ def command(options, case, variant, port, seconds):
 def requests(case):
     """The same for all variants and clients: items drawn at random, some more often than others."""
     draws = random.Random(SEED)
+    if case.get("requests") == "shop":
+        return [shop_request(draws) for _ in range(REQUESTS)]
     items = case.get("ids", 35)
     return [f"/item?id={int(items * draws.random() ** 1.5)}" for _ in range(REQUESTS)]
+
+
+def shop_request(draws):
+    """In the mix of examples/api-server/requests.lua."""
+    kind, user = draws.randrange(100), draws.randrange(200)
+    word = min(draws.randrange(100), draws.randrange(100))
+    if kind < 30:
+        return f"/profile?user={user}"
+    if kind < 55:
+        return f"/feed?user={user}"
+    if kind < 75:
+        return f"/search?word=word{word}"
+    return f"/checkout?user={user}&product={word}&quantity=2" if kind < 85 else f"/recommendations?user={user}"
 
 
 def cores():

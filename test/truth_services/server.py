@@ -13,6 +13,7 @@ sys.path[:0] = [str(programs.HERE.parent.parent / "bench"), str(programs.HERE.pa
 import services
 
 TICKS = os.sysconf("SC_CLK_TCK")
+SETTLING_REQUESTS_MAX = 50
 SECONDS_MAX = 3000  # after which a service ends by itself
 
 
@@ -30,6 +31,18 @@ def running(options, case, variant, recorder=()):
 def ask(port, path):
     with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
         return answer.read()
+
+
+def settle(port, path):
+    """Waits until the server has served what clients had asked for that went away: until three requests in a row take less than twice as
+    long as the shortest so far. Not for ever: a server that never settles is measured as it is."""
+    took_s = []
+    for _ in range(SETTLING_REQUESTS_MAX):
+        begin = time.monotonic()
+        ask(port, path)
+        took_s.append(time.monotonic() - begin)
+        if len(took_s) >= 3 and max(took_s[-3:]) < 2 * min(took_s):
+            return
 
 
 def used_s(service):

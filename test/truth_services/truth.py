@@ -49,6 +49,7 @@ def undisturbed(options, service, measure, repeats):
     """So many measurements (figures of a client) during which others had little of both cores."""
     found, disturbed = [], 0.0
     for attempt in range(ATTEMPTS_MAX * repeats):
+        server.settle(service.port, service.settles_by)
         with server.Watched(service, options.server_core, options.client_core) as watched:
             figures = measure(attempt)
         figures |= {"server_share": watched.server, "client_share": watched.client, "foreign_share": watched.foreign}
@@ -128,6 +129,7 @@ def measure(options, case, variant):
     with server.running(options, case, variant) as service:
         paths = programs.requests(case)
         clients.write_requests(options.folder, service.port, paths)
+        service.settles_by = paths[0]
         answers = {path: server.ask(service.port, path) for path in sorted(set(paths))}
         warm_up(options, service)
         try:
@@ -146,7 +148,7 @@ def measure(options, case, variant):
 def record(options, case, base):
     """The base, recorded at one moderate open load, and apart from that in a saturating closed loop: the clients' figures of both."""
     saturation = base["saturation"]
-    loads = {
+    loads = {  # no other load is in a recording than the one that it is of
         "open": lambda _: open_loop(options, RECORDED_LOAD * saturation["requests_per_s"], 1),
         "closed": lambda service: clients.closed_loop(options.folder, service.port, options.client_core, saturation["connections"], options.seconds)}
     found = {}
@@ -154,7 +156,8 @@ def record(options, case, base):
         trace = options.record / f"{case['name']}-{name}.cft"
         with server.running(options, case, "base", [options.contrafact, "record", "-q", "-o", trace, "--"]) as service:
             clients.write_requests(options.folder, service.port, programs.requests(case))
-            warm_up(options, service)
+            load(service)  # warms it up
+            server.settle(service.port, programs.requests(case)[0])
             with server.Watched(service, options.server_core, options.client_core) as watched:
                 found[name] = load(service)
             found[name]["server_share"] = watched.server

@@ -1,7 +1,7 @@
 package shop.api;
 
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 
 /** {@code /checkout?user=N&product=P&quantity=Q}: reserves the goods and the money at the same time. */
 final class CheckoutApi implements Endpoint {
@@ -14,19 +14,20 @@ final class CheckoutApi implements Endpoint {
   }
 
   @Override
-  public CompletableFuture<String> handle(Request request) {
-    int user = request.number("user");
-    int product = request.number("product");
-    int quantity = request.number("quantity");
-    return placeOrder(user, product, quantity);
+  public String handle(Request request) throws Exception {
+    return placeOrder(request.number("user"), request.number("product"), request.number("quantity"));
   }
 
-  private CompletableFuture<String> placeOrder(int user, int product, int quantity) {
+  /** Reserves the goods itself, while the payment is authorised. */
+  private String placeOrder(int user, int product, int quantity) throws Exception {
     int cents = quantity * Dataset.priceCents(product);
-    CompletableFuture<Boolean> stock = CompletableFuture.supplyAsync(() -> store.reserve(product, quantity), workers);
-    CompletableFuture<String> payment =
-        CompletableFuture.supplyAsync(() -> Remote.authorisePayment(user, cents), workers);
-    return stock.thenCombine(payment, (reserved, authorisation) -> format(reserved, authorisation, cents));
+    Future<String> payment = workers.submit(() -> Remote.authorisePayment(user, cents));
+    return format(reserveStock(product, quantity), payment.get(), cents);
+  }
+
+  /** One at a time, so that no two customers get the last of a product. */
+  private synchronized boolean reserveStock(int product, int quantity) {
+    return store.reserve(product, quantity);
   }
 
   private static String format(boolean reserved, String authorisation, int cents) {

@@ -1,8 +1,8 @@
 package shop.api;
 
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 
 /** {@code /feed?user=N}: what the user's friends wrote, with an advertisement below. */
 final class FeedApi implements Endpoint {
@@ -15,16 +15,14 @@ final class FeedApi implements Endpoint {
   }
 
   @Override
-  public CompletableFuture<String> handle(Request request) {
-    int user = request.number("user");
-    return composeFeed(user);
+  public String handle(Request request) throws Exception {
+    return composeFeed(request.number("user"));
   }
 
-  private CompletableFuture<String> composeFeed(int user) {
-    CompletableFuture<List<String>> posts = CompletableFuture.supplyAsync(() -> store.friendsPosts(user), workers);
-    CompletableFuture<Integer> advertisement =
-        CompletableFuture.supplyAsync(() -> Remote.advertisedProduct(user), workers);
-    return posts.thenCombine(advertisement, FeedApi::format);
+  /** Reads the posts itself, while the advertisement is fetched. */
+  private String composeFeed(int user) throws Exception {
+    Future<Integer> advertisement = workers.submit(() -> Remote.advertisedProduct(user));
+    return format(store.friendsPosts(user), advertisement.get());
   }
 
   private static String format(List<String> posts, int advertisement) {

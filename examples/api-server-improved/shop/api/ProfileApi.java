@@ -1,7 +1,5 @@
 package shop.api;
 
-import java.util.concurrent.CompletableFuture;
-
 /** {@code /profile?user=N}: name, age and picture of a user. */
 final class ProfileApi implements Endpoint {
   private final Store store;
@@ -11,9 +9,8 @@ final class ProfileApi implements Endpoint {
   }
 
   @Override
-  public CompletableFuture<String> handle(Request request) {
-    int user = request.number("user");
-    return CompletableFuture.completedFuture(loadProfile(user));
+  public String handle(Request request) {
+    return loadProfile(request.number("user"));
   }
 
   private String loadProfile(int user) {

@@ -1,7 +1,5 @@
 package shop.api;
 
-import java.util.concurrent.CompletableFuture;
-
 /** {@code /recommendations?user=N}: something like what the user bought before. */
 final class RecommendationsApi implements Endpoint {
   private final Store store;
@@ -11,9 +9,8 @@ final class RecommendationsApi implements Endpoint {
   }
 
   @Override
-  public CompletableFuture<String> handle(Request request) {
-    int user = request.number("user");
-    return CompletableFuture.completedFuture(recommend(user));
+  public String handle(Request request) {
+    return recommend(request.number("user"));
   }
 
   private String recommend(int user) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 
 /** {@code /search?word=W}: the first products that carry the word, with today's prices. */
 final class SearchApi implements Endpoint {
@@ -18,28 +19,23 @@ final class SearchApi implements Endpoint {
   }
 
   @Override
-  public CompletableFuture<String> handle(Request request) {
+  public String handle(Request request) throws Exception {
     int[] products = store.productsWithWord(request.text("word"), RESULTS);
-    List<CompletableFuture<String>> texts = new ArrayList<>();
+    List<Future<String>> texts = new ArrayList<>();
     for (int product : products) {
       texts.add(describe(product));
     }
-    return CompletableFuture.allOf(texts.toArray(CompletableFuture[]::new)).thenApply(ready -> {
-      List<String> lines = new ArrayList<>();
-      for (CompletableFuture<String> text : texts) {
-        lines.add(text.join());
-      }
-      return "[" + String.join(",", lines) + "]";
-    });
+    List<String> lines = new ArrayList<>();
+    for (Future<String> text : texts) {
+      lines.add(text.get());
+    }
+    return "[" + String.join(",", lines) + "]";
   }
 
   /** A task only where there is something to wait for: the cache is asked right here. */
-  private CompletableFuture<String> describe(int product) {
+  private Future<String> describe(int product) {
     String text = cache.get(product);
-    if (text != null) {
-      return CompletableFuture.completedFuture(text);
-    }
-    return CompletableFuture.supplyAsync(() -> loadDescription(product), workers);
+    return text != null ? CompletableFuture.completedFuture(text) : workers.submit(() -> loadDescription(product));
   }
 
   private String loadDescription(int product) {

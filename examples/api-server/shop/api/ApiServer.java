@@ -10,18 +10,17 @@ import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ThreadPoolExecutor;
 
-/** The shop's HTTP server: one thread that accepts and parses, twenty workers that do everything else. */
+/** The shop's HTTP server: handlers, of which each has one request until it is answered, and workers for the tasks of these. */
 final class ApiServer implements AutoCloseable {
-  static final int WORKERS = 20;
+  private static final int HANDLERS = 8;
+  private static final int WORKERS = 32;
 
-  private final ThreadPoolExecutor workers = (ThreadPoolExecutor) Executors.newFixedThreadPool(WORKERS);
-  private final Store store = new Store(WORKERS);
-  private final Admission admission = new Admission(WORKERS);
-  private final Map<String, Integer> workersNeeded = new ConcurrentHashMap<>();
+  private final ExecutorService handlers = Executors.newFixedThreadPool(HANDLERS);
+  private final ExecutorService workers = Executors.newFixedThreadPool(WORKERS);
+  private final Store store = new Store();
   private final Map<String, Endpoint> endpoints = new LinkedHashMap<>();
   private final HttpServer http;
 
@@ -36,7 +35,8 @@ final class ApiServer implements AutoCloseable {
     // Headers and body leave in two writes; without this the second waits for the client's delayed acknowledgement.
     System.setProperty("sun.net.httpserver.nodelay", "true");
     http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
-    endpoints.forEach((path, endpoint) -> http.createContext(path, exchange -> accept(exchange, path, endpoint)));
+    http.setExecutor(handlers);
+    endpoints.forEach((path, endpoint) -> http.createContext(path, exchange -> serve(exchange, endpoint)));
     http.start();
   }
 
@@ -48,28 +48,12 @@ final class ApiServer implements AutoCloseable {
     return store;
   }
 
-  int busyWorkers() {
-    return workers.getActiveCount();
-  }
-
-  /** How many workers to keep free for a request to this path; all of them until told otherwise. */
-  void setWorkersNeeded(String path, int count) {
-    workersNeeded.put(path, count);
-  }
-
-  private void accept(HttpExchange exchange, String path, Endpoint endpoint) {
-    int need = workersNeeded.getOrDefault(path, WORKERS);
-    admission.enter(need, () -> workers.execute(() -> serve(exchange, endpoint, need)));
-  }
-
-  private void serve(HttpExchange exchange, Endpoint endpoint, int need) {
+  private static void serve(HttpExchange exchange, Endpoint endpoint) {
     try {
       String body = endpoint.handle(new Request(exchange.getRequestURI().getQuery()));
       respond(exchange, 200, body);
     } catch (Exception e) {
       respond(exchange, 500, e.toString());
-    } finally {
-      admission.leave(need);
     }
   }
 
@@ -79,13 +63,14 @@ final class ApiServer implements AutoCloseable {
       exchange.sendResponseHeaders(status, bytes.length);
       out.write(bytes);
     } catch (IOException e) {
-      System.err.println("a client went away: " + e.getMessage());
+      exchange.close();  // the client went away
     }
   }
 
   @Override
   public void close() {
     http.stop(0);
+    handlers.shutdown();
     workers.shutdown();
     store.close();
   }

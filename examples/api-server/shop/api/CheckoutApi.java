@@ -29,7 +29,8 @@ final class CheckoutApi implements Endpoint {
     return format(stock.get(), payment.get(), cents);
   }
 
-  private boolean reserveStock(int product, int quantity) throws Exception {
+  /** One at a time, so that no two customers get the last of a product. */
+  private synchronized boolean reserveStock(int product, int quantity) throws Exception {
     return queries.reserve(product, quantity).get();
   }
 

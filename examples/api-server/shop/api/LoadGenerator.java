@@ -64,11 +64,6 @@ final class LoadGenerator {
     checksum.addAndGet(crc.getValue());
   }
 
-  /** Sends the k-th of a few requests that all go to the same path and share no data. */
-  void probe(String path, int k) {
-    send(caseOf(path, k, k));
-  }
-
   private String send(Case request) {
     String answer;
     try {

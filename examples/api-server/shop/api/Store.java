@@ -1,5 +1,7 @@
 package shop.api;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -7,20 +9,25 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import org.h2.jdbcx.JdbcConnectionPool;
 
-/** The shop's tables in H2. Every call blocks for a round trip to the database machine and for the query itself. */
+/**
+ * The shop's tables in H2. Every call takes a connection from a pool, and blocks for a round trip to the database machine and for
+ * the query itself.
+ */
 final class Store implements AutoCloseable {
   record User(String name, int age) {}
 
   record Product(String name, int priceCents) {}
 
   private static final long ROUND_TRIP_MS = 6;
-  private final JdbcConnectionPool connections;
+  private static final int CONNECTIONS = 10;
+  private final HikariDataSource connections;
 
-  Store(int maxConnections) throws SQLException {
-    connections = JdbcConnectionPool.create("jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1", "shop", "");
-    connections.setMaxConnections(maxConnections);
+  Store() throws SQLException {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl("jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1");
+    config.setMaximumPoolSize(CONNECTIONS);
+    connections = new HikariDataSource(config);
     fill();
   }
 
@@ -54,10 +61,10 @@ final class Store implements AutoCloseable {
   }
 
   boolean reserve(int product, int quantity) {
-    Network.roundTrip(ROUND_TRIP_MS);
     try (Connection connection = connections.getConnection();
         PreparedStatement update =
             connection.prepareStatement("UPDATE products SET reserved = reserved + ? WHERE id = ?")) {
+      Network.roundTrip(ROUND_TRIP_MS);
       update.setInt(1, quantity);
       update.setInt(2, product);
       return update.executeUpdate() == 1;
@@ -79,7 +86,7 @@ final class Store implements AutoCloseable {
 
   @Override
   public void close() {
-    connections.dispose();
+    connections.close();
   }
 
   private interface Reader<T> {
@@ -87,9 +94,9 @@ final class Store implements AutoCloseable {
   }
 
   private <T> T query(String sql, Object key, Reader<T> reader) {
-    Network.roundTrip(ROUND_TRIP_MS);
     try (Connection connection = connections.getConnection();
         PreparedStatement select = connection.prepareStatement(sql)) {
+      Network.roundTrip(ROUND_TRIP_MS);
       select.setObject(1, key);
       try (ResultSet row = select.executeQuery()) {
         return reader.read(row);
