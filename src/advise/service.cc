@@ -211,6 +211,18 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
   return best;
 }
 
+void Service::limit_by(const analysis::LockBound& bound, Saturation& found) {
+  found.limit = {.kind = ServiceLimit::Kind::lock,
+                 .id = bound.lock.value,
+                 .is_estimated = true,
+                 .more = found.point.per_second / bound.per_second - 1};
+  // So many waits as were counted may have been as many more or fewer as their root says.
+  const double half = 2 * bound.per_second / std::sqrt(static_cast<double>(bound.waits));
+  found.point.per_second = bound.per_second;
+  found.point.low = std::max(0.0, bound.per_second - half);
+  found.point.high = std::min(found.point.high, bound.per_second + half);
+}
+
 base::Result<Saturation> Service::saturation(const Variant& variant, bool with_limit) const {
   constexpr double kNoMore = 0.01;
   constexpr uint32_t kClientsMost = 4096;
@@ -229,6 +241,11 @@ base::Result<Saturation> Service::saturation(const Variant& variant, bool with_l
     } else {
       ++flat;
     }
+  }
+  if (found.point.clients > 0 && !options_.lock_bounds.empty() &&
+      options_.lock_bounds.front().per_second < found.point.per_second) {
+    limit_by(options_.lock_bounds.front(), found);
+    return found;
   }
   if (!with_limit || found.point.clients == 0) return found;
   // More clients than saturate the program as it is, so that they can saturate it with more of something, too.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/arrivals.h"
+#include "analysis/lock_bounds.h"
 #include "base/result.h"
 #include "whatif/load.h"
 
@@ -40,6 +41,7 @@ struct ServiceLimit {
   uint32_t id = 0;     // of the pool or lock
   uint32_t size = 0;   // workers, permits, cores
   std::string name;    // in words
+  bool is_estimated = false;  // of a lock whose sections are not recorded (analysis/lock_bounds.h)
   double more = 0;     // by which share the throughput rises with twice as much of it, or without the lock
 };
 
@@ -53,6 +55,7 @@ struct ServiceOptions {
   uint32_t cores = 0;       // 0: the recorded machine's
   uint32_t requests = 2000;  // of each simulated load, at least
   uint32_t seeds = 3;
+  std::vector<analysis::LockBound> lock_bounds = {};  // of the recording, the lowest first
   std::function<void()> progress;  // after each simulated load; may be empty
 };
 
@@ -79,6 +82,8 @@ class Service {
 
  private:
   base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
+  // A lock whose sections are not recorded allows less than was simulated.
+  static void limit_by(const analysis::LockBound& bound, Saturation& found);
   base::Result<double> most(const whatif::Variant& variant, uint32_t clients, const whatif::SimulateOptions& machine) const;
 
   const whatif::LoadSimulator& simulator_;

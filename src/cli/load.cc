@@ -111,7 +111,10 @@ int run(const Options& options, const Session& session) {
   Progress progress(session, "simulating loads");
   size_t done = 0;
   const advise::Service service(*simulator, arrivals,
-                                {.cores = options.cores, .requests = options.requests, .seeds = options.seeds,
+                                {.cores = options.cores,
+                                 .requests = options.requests,
+                                 .seeds = options.seeds,
+                                 .lock_bounds = analysis::lock_bounds(facts, requests),
                                  .progress = [&] { progress.update(++done, 0); }});
   LoadDocument document{.path = options.path,
                         .trace = *trace,

@@ -149,6 +149,10 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
       return fmt::format("limited by the {} of {} (with twice as many {})",
                          table::counted_text(limit.size, "permit", "permits"), name, more);
     case ServiceLimit::Kind::lock:
+      if (limit.is_estimated)
+        return fmt::format("limited by lock {} (estimated by how many requests waited for it; without it {}): record with "
+                           "--classes-from to see its sections",
+                           name, more);
       return fmt::format("limited by lock {} (without it {})", name, more);
   }
   return "";
@@ -158,6 +162,7 @@ table::Json limit_json(const model::Trace& trace, const ServiceLimit& limit) {
   return {{"kind", kind_name(limit.kind)},
           {"name", name_of_limit(trace, limit)},
           {"size", limit.size},
+          {"estimated", limit.is_estimated},
           {"more", limit.more}};
 }
 

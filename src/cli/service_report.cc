@@ -103,7 +103,9 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
   report.notes = simulator->notes();
   size_t done = 0;
   const advise::Service service(*simulator, report.arrivals,
-                                {.cores = cores, .progress = [&] { progress.update(++done, 0); }});
+                                {.cores = cores,
+                                 .lock_bounds = analysis::lock_bounds(pricer.facts(), report.requests),
+                                 .progress = [&] { progress.update(++done, 0); }});
   report.error = service.error();
   std::vector<improve::Candidate> candidates;
   for (const std::vector<advise::Advice>* list : {&advices.ranked, &advices.left_out}) {

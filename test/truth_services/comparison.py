@@ -13,9 +13,15 @@ NEAR = 1e-6
 
 
 def curve_of(document):
-    """What `contrafact load --json` says, in this file's terms. The only place that knows its shape."""
-    points = sorted(document["points"], key=lambda point: point["offered_per_s"])
-    return {"saturation": document["saturation"], "points": points}
+    """What `contrafact load --json` says of the recorded program, in this file's terms. The only place that knows its shape."""
+    program = document["programs"][0]
+    points = [{"offered_per_s": point["offered_per_s"], "requests_per_s": point["per_s"],
+               **{f"p{p}_ms": point[f"p{p}_ns"] / 1e6 for p in (50, 90, 99)}}
+              for point in program["curve"] if point["offered_per_s"] is not None and not point["hangs"]]
+    limit = program["limited_by"]["kind"]
+    saturation = {"requests_per_s": program["saturation"]["per_s"], "low": program["saturation"]["low"], "high": program["saturation"]["high"],
+                  "limited_by": {"permits": "resource", "none": None}.get(limit, limit)}
+    return {"saturation": saturation, "points": sorted(points, key=lambda point: point["offered_per_s"])}
 
 
 def between(points, offered_per_s, what):

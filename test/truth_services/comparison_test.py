@@ -34,7 +34,7 @@ def queue(rate=400.0, service_ms=5.0, limited_by="pool"):
 
 
 def compared(predicted=None, **more):
-    return comparison.Compared("one", queue(), predicted or comparison.curve_of(queue()), **more)
+    return comparison.Compared("one", queue(), predicted or queue(), **more)
 
 
 def stretched(what, factor, load):

@@ -171,7 +171,7 @@ def record(options, case, base):
 
 def predict(options, case, trace):
     """The curve of the recorded program as `contrafact load` has it."""
-    done = subprocess.run([options.contrafact, "load", trace, "--json", "-q"], capture_output=True, text=True, timeout=RECORD_LIMIT_S)
+    done = subprocess.run([options.contrafact, "load", trace, "--arrivals", "open", "--json", "-q"], capture_output=True, text=True, timeout=RECORD_LIMIT_S)
     if done.returncode != 0:
         raise clients.Failure(f"{case['name']}: contrafact load ended with {done.returncode}: {done.stderr.strip()[:400]}")
     return comparison.curve_of(json.loads(done.stdout))

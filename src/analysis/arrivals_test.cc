@@ -1,0 +1,73 @@
+#include "analysis/arrivals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace contrafact::analysis {
+namespace {
+
+using model::Request;
+using model::Requests;
+
+constexpr int64_t kMs = 1'000'000;
+
+// Answers that take from 1 to 20 ms, on `connections` connections; `next_ns` from an arrival and its answer's time.
+template <typename Next>
+Requests requests(uint32_t connections, uint32_t each, Next next_ns) {
+  Requests made{.connections = connections};
+  std::mt19937 random(7);
+  for (uint32_t c = 0; c < connections; ++c) {
+    int64_t at_ns = c * kMs;
+    for (uint32_t i = 0; i < each; ++i) {
+      const int64_t answer_ns = static_cast<int64_t>(1 + random() % 20) * kMs;
+      made.all.push_back({.connection = c, .arrived_ns = at_ns, .answered_ns = at_ns + answer_ns});
+      at_ns += next_ns(answer_ns);
+    }
+  }
+  std::ranges::sort(made.all, {}, &Request::arrived_ns);
+  return made;
+}
+
+TEST(Arrivals, ClientsThatAskAfterTheirAnswersAreClosed) {
+  const Arrivals found = arrivals_of(requests(4, 100, [](int64_t answer_ns) { return answer_ns + 2 * kMs; }));
+  EXPECT_FALSE(found.open);
+  EXPECT_EQ(found.clients, 4u);
+  EXPECT_EQ(found.thinks_ns.front(), 2 * kMs);
+  EXPECT_EQ(found.thinks_ns.back(), 2 * kMs);
+}
+
+TEST(Arrivals, RequestsThatComeByTheClockAreOpen) {
+  const Arrivals found = arrivals_of(requests(4, 100, [](int64_t) { return 40 * kMs; }));
+  EXPECT_TRUE(found.open);
+  EXPECT_NEAR(found.per_second, 100, 1);
+}
+
+// Users that think for a time of their own, between 0 and 100 ms, whatever the answer took.
+TEST(Arrivals, ThinkingThatVariesMoreThanAnswersIsStillClosed) {
+  std::mt19937 random(3);
+  const Arrivals found = arrivals_of(
+      requests(8, 400, [&](int64_t answer_ns) { return answer_ns + static_cast<int64_t>(random() % 100) * kMs; }));
+  EXPECT_FALSE(found.open);
+}
+
+TEST(Arrivals, ConnectionsOfOneRequestAreClosedIfAsManyAreAlwaysUnderWay) {
+  Requests made{.connections = 300};
+  for (uint32_t i = 0; i < 300; ++i)
+    made.all.push_back({.connection = i, .arrived_ns = (i / 3) * 10 * kMs, .answered_ns = (i / 3 + 1) * 10 * kMs});
+  EXPECT_FALSE(arrivals_of(made).open);
+  EXPECT_EQ(arrivals_of(made).clients, 3u);
+  for (uint32_t i = 0; i < 300; ++i) made.all[i].answered_ns = made.all[i].arrived_ns + (i % 30 == 0 ? 10 : 1) * kMs;
+  EXPECT_TRUE(arrivals_of(made).open);
+}
+
+TEST(Arrivals, PercentilesAreValuesThatOccurred) {
+  EXPECT_EQ(percentile_ns({1, 2, 3, 4}, 0.5), 2);
+  EXPECT_EQ(percentile_ns({1, 2, 3, 4}, 0.99), 4);
+  EXPECT_EQ(percentile_ns({}, 0.5), 0);
+}
+
+}  // namespace
+}  // namespace contrafact::analysis

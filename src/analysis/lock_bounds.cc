@@ -1,0 +1,47 @@
+#include "analysis/lock_bounds.h"
+
+#include <algorithm>
+
+#include "model/lock_waits.h"
+
+namespace contrafact::analysis {
+namespace {
+
+bool is_held_by_one(format::LockKind kind) {
+  return kind == format::LockKind::monitor || kind == format::LockKind::mutex || kind == format::LockKind::rwlock;
+}
+
+}  // namespace
+
+std::vector<LockBound> lock_bounds(const model::Facts& facts, const model::Requests& requests) {
+  constexpr uint64_t kWaitsMin = 10;
+  constexpr double kHeldMin = 0.02;
+  const model::Trace& trace = facts.trace();
+  std::vector<LockBound> bounds;
+  if (model::has_lock_events(trace)) return bounds;
+  const int64_t begin_ns = requests.all.front().arrived_ns;
+  int64_t end_ns = begin_ns;
+  for (const model::Request& request : requests.all) end_ns = std::max(end_ns, request.answered_ns);
+  const auto count = static_cast<double>(requests.all.size());
+  const double per_second = end_ns > begin_ns ? count * 1e9 / static_cast<double>(end_ns - begin_ns) : 0;
+  int64_t longest_ns = 0;
+  for (const model::LockWait& wait : model::lock_waits(trace)) {
+    if (!wait.lock.valid() || !is_held_by_one(trace.locks[wait.lock.index()].kind)) continue;
+    if (wait.end_ns < begin_ns || wait.end_ns > end_ns) continue;
+    if (bounds.empty() || bounds.back().lock != wait.lock) bounds.push_back({.lock = wait.lock}), longest_ns = -1;
+    ++bounds.back().waits;
+    if (wait.wait_ns() <= longest_ns) continue;
+    longest_ns = wait.wait_ns();
+    bounds.back().site = wait.site;
+    bounds.back().holder_at = wait.holder_at;
+  }
+  for (LockBound& bound : bounds) {
+    bound.held = std::min(1.0, static_cast<double>(bound.waits) / count);
+    bound.per_second = bound.held > 0 ? per_second / bound.held : 0;
+  }
+  std::erase_if(bounds, [](const LockBound& bound) { return bound.waits < kWaitsMin || bound.held < kHeldMin; });
+  std::ranges::stable_sort(bounds, {}, &LockBound::per_second);
+  return bounds;
+}
+
+}  // namespace contrafact::analysis
