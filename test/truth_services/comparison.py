@@ -10,6 +10,8 @@ LIMITS = {"saturation_median": 0.05, "saturation_worst": 0.10, "alone": 0.10, "p
 COMPARED_LOADS = (0.3, 0.5, 0.7)
 PERCENTILES = ("p50", "p99")
 NEAR = 1e-6
+HELPS_FROM = 1.3  # times the throughput: a change that is said to help; one that is not gives less than HELPS_NOT
+HELPS_NOT = 1.05
 
 
 def curve_of(document):
@@ -122,3 +124,16 @@ def ranking_fault(name, best, gains):
     """Whether the change that helps most is foretold to; `gains`: by variant, the predicted saturation's."""
     first = max(gains, key=gains.get) if gains else None
     return None if first == best else f"{name}: {first or 'nothing'} is ranked first, {best} helps most"
+
+
+def faults_of_case(case, saturation):
+    """Whether what cases.json says of a service's changes is so; `saturation`: requests a second by variant."""
+    gains = {variant: rate / saturation["base"] for variant, rate in saturation.items() if variant != "base"}
+    best = case.get("best")
+    if not best:
+        yield from (f"{case['name']}: nothing helps, and {variant} gives {gain:.2f} times the throughput" for variant, gain in gains.items() if gain > HELPS_NOT)
+        return
+    if gains[best] < HELPS_FROM:
+        yield f"{case['name']}: {best} gives only {gains[best]:.2f} times the throughput"
+    if gains[best] < max(gains.values()):
+        yield f"{case['name']}: {best} helps less than {max(gains, key=gains.get)}"

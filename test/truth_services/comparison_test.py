@@ -103,6 +103,19 @@ class Wrong(unittest.TestCase):
                          "one: in-place is ranked first, together helps most")
 
 
+class Cases(unittest.TestCase):
+    def test_what_helps(self):
+        case = {"name": "one", "best": "good"}
+        self.assertEqual(list(comparison.faults_of_case(case, {"base": 100, "good": 140, "fair": 120})), [])
+        self.assertEqual(list(comparison.faults_of_case(case, {"base": 100, "good": 140, "fair": 150})), ["one: good helps less than fair"])
+        self.assertEqual(list(comparison.faults_of_case(case, {"base": 100, "good": 120})), ["one: good gives only 1.20 times the throughput"])
+
+    def test_nothing_helps(self):
+        self.assertEqual(list(comparison.faults_of_case({"name": "one"}, {"base": 100, "other": 104})), [])
+        self.assertEqual(list(comparison.faults_of_case({"name": "one"}, {"base": 100, "other": 110})),
+                         ["one: nothing helps, and other gives 1.10 times the throughput"])
+
+
 class Clients(unittest.TestCase):
     def test_wrk(self):
         self.assertEqual(clients.parse_wrk(WRK), {"requests_per_s": 878.5, "p50_ms": 0.754, "p90_ms": 16.12, "p99_ms": 1030.0})

@@ -13,7 +13,8 @@ often as asked for; what is still disturbed then makes the variant unusable.
 loop with as many connections as saturate it. --predict has `contrafact load` predict the curve from the first, and
 compares: comparison.py has the limits. --quick: short runs, few loads, and no figures: that everything fits together.
 
-Exit status 1 if a limit is exceeded, or answers differ; 77 (not measured) where there are no two cores, or a client is missing."""
+Exit status 1 if a limit is exceeded, answers differ, or a change helps otherwise than cases.json says; 77 (not measured) where there are no
+two cores, a client is missing, or fewer than USABLE_MIN services could be measured."""
 import argparse
 import json
 import pathlib
@@ -36,6 +37,7 @@ LOADS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 QUICK_LOADS = (0.3, 0.7)
 RECORDED_LOAD = 0.3
 OPEN_SECONDS_MAX = 60
+USABLE_MIN = 8  # services, if not fewer are asked for
 ATTEMPTS_MAX = 3  # times as many as asked for
 WARM_UP_CONNECTIONS = 16
 RECORD_LIMIT_S = 600
@@ -276,9 +278,12 @@ def main():
                                     f"{machine.words()}; medians, with the least and the greatest.\n\n" + "\n".join(table) + "\n")
     if options.quick:
         return
-    if all("unusable" in one for case in cases for one in found[case["name"]]["measured"]):
-        shortest_run.not_measured("others had too much of the cores")
-    faults = list(comparison.faults_of_all(comparisons(cases, found)))
+    usable = [case for case in cases if not any("unusable" in one for one in found[case["name"]]["measured"])]
+    if len(usable) < min(USABLE_MIN, len(options.case or programs.all_cases(None))):
+        shortest_run.not_measured(f"others had too much of the cores: only {len(usable)} services were measured")
+    faults = [fault for case in usable if not options.variant
+              for fault in comparison.faults_of_case(case, {one["variant"]: one["saturation"]["requests_per_s"] for one in found[case["name"]]["measured"]})]
+    faults += comparison.faults_of_all(comparisons(usable, found))
     print("\n".join(f"beyond a limit: {fault}" for fault in faults))
     sys.exit(1 if faults else 0)
 

@@ -7,7 +7,7 @@ import java.util.concurrent.Executors;
  * fetched outside the lock.
  */
 final class LockedCache {
-  private static final int HANDLERS = 16;
+  private static final int HANDLERS = 32;
   private static final int CAPACITY = 32;
 
   private final Map<Integer, String> known = new LinkedHashMap<>(CAPACITY, 0.75f, true) {

@@ -1,7 +1,7 @@
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
-/** A virtual thread for each request, and a semaphore that lets four of them ask another service. Changed: sixteen of them. */
+/** A virtual thread for each request, and a semaphore that lets four of them ask another service. Changed: thirty-two of them. */
 final class VirtualThreads {
   private final Semaphore calls;
 
@@ -10,8 +10,8 @@ final class VirtualThreads {
   }
 
   public static void main(String[] args) throws Exception {
-    Service service = Service.of(args, "base", "sixteen-calls");
-    VirtualThreads items = new VirtualThreads(service.variant.equals("base") ? 4 : 16);
+    Service service = Service.of(args, "base", "thirty-two-calls");
+    VirtualThreads items = new VirtualThreads(service.variant.equals("base") ? 4 : 32);
     service.serve(Executors.newVirtualThreadPerTaskExecutor(), items::answer);
   }
 

@@ -4,7 +4,7 @@ import io.netty.handler.codec.http.FullHttpRequest;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** An event loop hands its requests to workers, which wait for another service: four are too few. Changed: sixteen. */
+/** An event loop hands its requests to workers, which wait for another service: four are too few. Changed: thirty-two. */
 final class EventLoop extends SimpleChannelInboundHandler<FullHttpRequest> {
   private final ExecutorService workers;
 
@@ -15,7 +15,7 @@ final class EventLoop extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   public static void main(String[] args) throws Exception {
     Service service = Service.of(args, "base", "more-workers");
-    ExecutorService workers = Executors.newFixedThreadPool(service.variant.equals("base") ? 4 : 16);
+    ExecutorService workers = Executors.newFixedThreadPool(service.variant.equals("base") ? 4 : 32);
     Netty.serve(service, () -> new EventLoop(workers));
   }
 

@@ -95,9 +95,9 @@ final class HikariH2 extends HttpServlet {
     return render(id, order);
   }
 
-  /** The database lies in this process; a network would lie between, which takes 3 ms. */
+  /** The database lies in this process; a network would lie between, which takes 4 ms. */
   private static Order load(Connection connection, int id) throws SQLException, InterruptedException {
-    Thread.sleep(3);
+    Thread.sleep(4);
     try (PreparedStatement query = connection.prepareStatement("SELECT customer, COUNT(*), SUM(cents) FROM lines WHERE order_id = ? GROUP BY customer")) {
       query.setInt(1, id);
       try (ResultSet rows = query.executeQuery()) {
