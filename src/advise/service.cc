@@ -87,11 +87,9 @@ size_t warm_up_end(const std::vector<double>& values) {
 
 Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)
     : simulator_(simulator), arrivals_(arrivals), options_(std::move(options)) {
-  std::vector<int64_t> recorded_ns = simulator_.recorded_ns();
+  const std::vector<int64_t>& recorded_ns = simulator_.recorded_ns();
   const base::Result<LoadPoint> recorded = at_load({}, 1);
   if (!recorded || recorded->stuck || recorded_ns.empty()) return;
-  // The first quarter has the warm-up.
-  recorded_ns.erase(recorded_ns.begin(), recorded_ns.begin() + static_cast<ptrdiff_t>(recorded_ns.size() / 4));
   const double mean_ns = static_cast<double>(std::accumulate(recorded_ns.begin(), recorded_ns.end(), int64_t{0})) /
                          static_cast<double>(recorded_ns.size());
   if (mean_ns > 0) error_ = static_cast<double>(recorded->mean_ns) / mean_ns - 1;
@@ -217,10 +215,10 @@ void Service::limit_by(const analysis::LockBound& bound, Saturation& found) {
                  .is_estimated = true,
                  .more = found.point.per_second / bound.per_second - 1};
   // So many waits as were counted may have been as many more or fewer as their root says.
-  const double half = 2 * bound.per_second / std::sqrt(static_cast<double>(bound.waits));
+  const double half = 2 / std::sqrt(static_cast<double>(bound.waits));
   found.point.per_second = bound.per_second;
-  found.point.low = std::max(0.0, bound.per_second - half);
-  found.point.high = std::min(found.point.high, bound.per_second + half);
+  found.point.low = std::max(0.0, bound.low_per_second * (1 - half));
+  found.point.high = std::min(found.point.high, bound.per_second * (1 + half));
 }
 
 base::Result<Saturation> Service::saturation(const Variant& variant, bool with_limit) const {

@@ -1,6 +1,7 @@
 #include "analysis/lock_bounds.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/lock_waits.h"
 
@@ -9,6 +10,13 @@ namespace {
 
 bool is_held_by_one(format::LockKind kind) {
   return kind == format::LockKind::monitor || kind == format::LockKind::mutex || kind == format::LockKind::rwlock;
+}
+
+// The share of the time for which a lock is held that so many threads wait for. `scale`: 1 of holds that vary as
+// exponential times do, 2 of equal ones.
+double held_share(double waiting, double scale) {
+  const double x = scale * waiting;
+  return (std::sqrt(x * x + 4 * x) - x) / 2;
 }
 
 }  // namespace
@@ -25,19 +33,28 @@ std::vector<LockBound> lock_bounds(const model::Facts& facts, const model::Reque
   const auto count = static_cast<double>(requests.all.size());
   const double per_second = end_ns > begin_ns ? count * 1e9 / static_cast<double>(end_ns - begin_ns) : 0;
   int64_t longest_ns = 0;
+  std::vector<double> waits_ns;  // by bound
   for (const model::LockWait& wait : model::lock_waits(trace)) {
     if (!wait.lock.valid() || !is_held_by_one(trace.locks[wait.lock.index()].kind)) continue;
     if (wait.end_ns < begin_ns || wait.end_ns > end_ns) continue;
-    if (bounds.empty() || bounds.back().lock != wait.lock) bounds.push_back({.lock = wait.lock}), longest_ns = -1;
+    if (bounds.empty() || bounds.back().lock != wait.lock) {
+      bounds.push_back({.lock = wait.lock});
+      waits_ns.push_back(0);
+      longest_ns = -1;
+    }
     ++bounds.back().waits;
+    waits_ns.back() += static_cast<double>(wait.wait_ns());
     if (wait.wait_ns() <= longest_ns) continue;
     longest_ns = wait.wait_ns();
     bounds.back().site = wait.site;
     bounds.back().holder_at = wait.holder_at;
   }
-  for (LockBound& bound : bounds) {
-    bound.held = std::min(1.0, static_cast<double>(bound.waits) / count);
-    bound.per_second = bound.held > 0 ? per_second / bound.held : 0;
+  for (size_t i = 0; i < bounds.size() && end_ns > begin_ns; ++i) {
+    const double waiting = waits_ns[i] / static_cast<double>(end_ns - begin_ns);
+    bounds[i].held = held_share(waiting, 1);
+    if (bounds[i].held <= 0) continue;
+    bounds[i].per_second = per_second / bounds[i].held;
+    bounds[i].low_per_second = per_second / held_share(waiting, 2);
   }
   std::erase_if(bounds, [](const LockBound& bound) { return bound.waits < kWaitsMin || bound.held < kHeldMin; });
   std::ranges::stable_sort(bounds, {}, &LockBound::per_second);

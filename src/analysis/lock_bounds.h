@@ -1,9 +1,10 @@
 // How many requests a second the locks of a JVM's service allow, where the recording has only the waits for them.
 //
-// Who asks for a lock at a time of his own finds it held as often as it is held (arrivals see time averages). So if each
-// request asks for a lock once, and one in five had to wait, the lock is held for a fifth of the time, and five times as
-// many requests fill it. Waits that ended while the thread still tried are not recorded, and a request may ask twice: it is
-// an estimate.
+// A lock is a queue with one server. How many threads wait for it on average (the sum of their waits over the time, by
+// Little's law) says how much of the time it is held: of holds that vary as exponential times do, asked for at random
+// times, rho * rho / (1 - rho) threads wait; of holds of equal length half as many. If the lock is held for a fifth of the
+// time, five times as many requests fill it. Waits that ended while the thread still tried are not recorded: it is an
+// estimate.
 //
 // Pure; O(n log n) in the waits.
 #pragma once
@@ -23,6 +24,7 @@ struct LockBound {
   uint64_t waits = 0;          // in the recording
   double held = 0;             // estimated share of the time
   double per_second = 0;       // requests that fill it
+  double low_per_second = 0;   // if holds were of equal length
 };
 
 // The lowest bound first. Locks with few waits are left out; empty where acquisitions were recorded (the simulation knows

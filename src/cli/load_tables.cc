@@ -150,7 +150,7 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
                          table::counted_text(limit.size, "permit", "permits"), name, more);
     case ServiceLimit::Kind::lock:
       if (limit.is_estimated)
-        return fmt::format("limited by lock {} (estimated by how many requests waited for it; without it {}): record with "
+        return fmt::format("limited by lock {} (estimated by how long requests waited for it; without it {}): record with "
                            "--classes-from to see its sections",
                            name, more);
       return fmt::format("limited by lock {} (without it {})", name, more);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "advise/service.h"
+#include "advise/starvation_text.h"
 #include "cli/advice_tables.h"
 #include "cli/load_tables.h"
 #include "table/value_text.h"
@@ -153,7 +154,8 @@ table::Table service_changes_table(const AdviceDocument& document, const Service
 std::string service_text(const AdviceDocument& document, const ServiceReport& report, const table::TextStyle& style) {
   const ServiceAdvice& advice = report.advice;
   const model::Trace& trace = document.trace();
-  std::string out = requests_sentence(report.requests, report.arrivals) + ".\n";
+  std::string out = advise::starvations_text(trace, document.starvations, style.unicode);
+  out += requests_sentence(report.requests, report.arrivals) + ".\n";
   const bool saturates = advice.before.point.clients > 0;
   if (saturates)
     out += fmt::format("It can answer {} (simulated), {}.\n", rate_text(advice.before.point),

@@ -24,6 +24,7 @@ using model::TaskKind;
 using model::TaskRow;
 
 constexpr uint32_t kNoId = UINT32_MAX;
+constexpr double kVmTold = 0.1;
 
 // xorshift64*: the same on every machine.
 class Dice {
@@ -67,8 +68,8 @@ class LoadSimulator::Impl {
     skeleton_rows();
     find_templates();
     measure_hand_on();
-    vm_share_ = vm_share();
     find_shared_locks();
+    drop_warm_up();
   }
 
   base::Result<LoadRun> simulate(const Variant& variant, const Load& load, const SimulateOptions& given) const;
@@ -111,6 +112,7 @@ class LoadSimulator::Impl {
   void find_templates();
   void measure_hand_on();
   double vm_share() const;
+  void drop_warm_up();
   void find_shared_locks();
 
   std::span<const Op> ops_of(const SectionPlan& plan, uint32_t fiber) const {
@@ -130,7 +132,7 @@ class LoadSimulator::Impl {
   std::vector<Template> templates_;       // of the requests that can be drawn
   std::vector<int64_t> hand_on_ns_;       // by template: what the thread that handed it on computed for it
   uint32_t hand_on_threads_ = 0;
-  double vm_share_ = 0;                   // computing of the virtual machine's own threads for each ns of the program's
+  size_t warm_up_ = 0;                    // requests at the beginning that are not drawn
   std::vector<bool> is_shared_;           // by lock
   std::vector<uint32_t> stop_owner_;      // by stop of the virtual machine: the template that brings it
   size_t outside_ = 0;                    // requests whose answer none of their tasks sends
@@ -222,20 +224,25 @@ void LoadSimulator::Impl::measure_hand_on() {
   }
 }
 
-// In the second half of the program's computing, because the first has its warm-up.
+// What it computed beside the program, outside of its stops, for each ns of the program's computing.
 double LoadSimulator::Impl::vm_share() const {
   const std::vector<VmWork::Piece>& pieces = program_.vm_work.pieces();
-  if (pieces.empty()) return 0;
-  const double half_ns = pieces.back().until_ns / 2;
-  double program_ns = 0, vm_ns = 0, since_ns = 0;
-  for (const VmWork::Piece& piece : pieces) {
-    if (piece.until_ns > half_ns) {
-      program_ns += piece.until_ns - since_ns;
-      vm_ns += piece.rate * (piece.until_ns - since_ns) + piece.before_ns;
-    }
-    since_ns = piece.until_ns;
+  if (pieces.empty() || pieces.back().until_ns <= 0) return 0;
+  return static_cast<double>(program_.vm_work.total_ns()) / pieces.back().until_ns;
+}
+
+// A JVM compiles the program while it runs: the first requests take longer than later ones will. So only later ones are
+// drawn, where there are enough.
+void LoadSimulator::Impl::drop_warm_up() {
+  constexpr size_t kRequestsMin = 200;
+  if (model::is_native(run_.trace) || templates_.size() < kRequestsMin) return;
+  warm_up_ = templates_.size() / 2;
+  templates_.erase(templates_.begin(), templates_.begin() + static_cast<ptrdiff_t>(warm_up_));
+  hand_on_ns_.erase(hand_on_ns_.begin(), hand_on_ns_.begin() + static_cast<ptrdiff_t>(warm_up_));
+  recorded_ns.erase(recorded_ns.begin(), recorded_ns.begin() + static_cast<ptrdiff_t>(warm_up_));
+  for (uint32_t& owner : stop_owner_) {
+    if (owner != kNoId) owner = owner < warm_up_ ? kNoId : owner - static_cast<uint32_t>(warm_up_);
   }
-  return program_ns > 0 ? vm_ns / program_ns : 0;
 }
 
 // A lock that the requests of one connection alone take, while there are several, is that connection's own; one that a
@@ -270,10 +277,12 @@ std::vector<std::string> LoadSimulator::Impl::notes() const {
   if (outside_ > 0)
     out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
                               outside_, run_.requests.size()));
-  if (vm_share_ > 0.01)
-    out.push_back(fmt::format("the JVM's own threads (compiler, collector) computed for {:.0f} % of the program's time "
-                              "in the later half: each request takes so much longer",
-                              100 * vm_share_));
+  if (warm_up_ > 0)
+    out.push_back(fmt::format("the first {} requests are not drawn: a JVM still compiles then", warm_up_));
+  if (const double share = vm_share(); share > kVmTold)
+    out.push_back(fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "
+                              "out, as what is compiled stays so; the collector's stops are simulated",
+                              100 * share));
   return out;
 }
 
@@ -535,7 +544,6 @@ class LoadSimulator::Impl::Copier {
       op.event = kNoId;
       switch (op.code) {
         case OpCode::cpu:
-          op.value = static_cast<uint64_t>(static_cast<double>(op.value) * (1 + model_.vm_share_));
           break;
         case OpCode::vm_wait:
         case OpCode::foreign:
