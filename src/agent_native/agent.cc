@@ -16,6 +16,7 @@
 #include "agent_native/real.h"
 #include "agent_native/recording.h"
 #include "agent_native/sets.h"
+#include "agent_native/sockets.h"
 #include "agent_native/threads.h"
 
 namespace contrafact::agent_native {
@@ -174,6 +175,7 @@ void in_forked_child() {
   g_agent.pid = static_cast<pid_t>(own_thread_id());
   never_list_libraries();
   if (!begin_recording(*shared, parent_pid)) return;
+  renew_connections();
   const base::Status sets = begin_sets_in_child();
   go_live(*shared);
   note_end_of_sets(sets);

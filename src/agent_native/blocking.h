@@ -29,9 +29,10 @@ inline auto block(BlockReason reason, uint64_t site, Library library) {
   return result;
 }
 
-// Input and output: mostly short, so the block is written afterwards if it was one.
-template <typename Library>
-inline auto block_if_long(BlockReason reason, uint64_t site, Library library) {
+// Input and output: mostly short, so the block is written afterwards if it was one. Before and behind it, what `before`
+// and `after` append: they get the client, the time right before or after the call, and its result.
+template <typename Library, typename Before, typename After>
+inline auto block_if_long(BlockReason reason, uint64_t site, Library library, Before before, After after) {
   Client* client = recording();
   if (!client) return library();
   const int64_t begin_ns = g_clock.now_ns();
@@ -39,13 +40,20 @@ inline auto block_if_long(BlockReason reason, uint64_t site, Library library) {
   if (!is_own(client)) return result;
   const int error = errno;
   const int64_t end_ns = g_clock.now_ns();
+  before(client, begin_ns, result);
   if (end_ns - begin_ns >= kBlockedNsMin) {
     if (sets_are_on()) sets_before_block(client, begin_ns);
     append(client, EventKind::block_begin, begin_ns, static_cast<uint32_t>(reason), site, site >> 32);
     append(client, EventKind::block_end, end_ns, static_cast<uint32_t>(reason));
   }
+  after(client, end_ns, result);
   errno = error;
   return result;
+}
+template <typename Library>
+inline auto block_if_long(BlockReason reason, uint64_t site, Library library) {
+  const auto nothing = [](Client*, int64_t, auto) {};
+  return block_if_long(reason, site, library, nothing, nothing);
 }
 
 }  // namespace contrafact::agent_native

@@ -8,6 +8,7 @@
 #include "agent_native/lock_events.h"
 #include "agent_native/real.h"
 #include "agent_native/signal_handlers.h"
+#include "agent_native/sockets.h"
 
 using namespace contrafact::agent_native;
 
@@ -96,6 +97,7 @@ long ask_library(const long* call) {
 [[gnu::noinline]] long at_other_call(const long* call) {
   ProgramCall program_call(call);
   if (call[0] == SYS_rseq) note_restartable_area(reinterpret_cast<const void*>(call[1]));
+  if (call[0] == SYS_close) descriptor_closed(static_cast<int>(call[1]));
   const uint32_t expected = expect_sets_change(call);
   const long result = ask_library(call);
   program_call.returned(result);

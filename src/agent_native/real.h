@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -126,9 +127,6 @@ using clock_id = ::clockid_t;
   X(send, ssize_t, (int, const void*, size_t, int))                                   \
   X(sendto, ssize_t, (int, const void*, size_t, int, const sockaddr*, socklen_t))     \
   X(sendmsg, ssize_t, (int, const msghdr*, int))                                      \
-  X(accept, int, (int, sockaddr*, socklen_t*))                                        \
-  X(accept4, int, (int, sockaddr*, socklen_t*, int))                                  \
-  X(connect, int, (int, const sockaddr*, socklen_t))                                  \
   X(__read_chk, ssize_t, (int, void*, size_t, size_t))                                \
   X(__recv_chk, ssize_t, (int, void*, size_t, size_t, int))                           \
   X(__poll_chk, int, (pollfd*, nfds_t, int, size_t))                                  \
@@ -144,6 +142,28 @@ using clock_id = ::clockid_t;
   X(sigsuspend, int, (const sigset_t*))                                               \
   X(pause, int, ())                                                                   \
   X(syscall, long, (long, long, long, long, long, long, long))
+
+#define CONTRAFACT_REAL_DESCRIPTORS(X)                                 \
+  X(socket, int, (int, int, int))                                      \
+  X(socketpair, int, (int, int, int, int*))                            \
+  X(bind, int, (int, const sockaddr*, socklen_t))                      \
+  X(getsockname, int, (int, sockaddr*, socklen_t*))                    \
+  X(connect, int, (int, const sockaddr*, socklen_t))                   \
+  X(accept, int, (int, sockaddr*, socklen_t*))                         \
+  X(accept4, int, (int, sockaddr*, socklen_t*, int))                   \
+  X(close, int, (int))                                                 \
+  X(close_range, int, (unsigned, unsigned, int))                       \
+  X(closefrom, void, (int))                                            \
+  X(fdopen, FILE*, (int, const char*))                                 \
+  X(dup, int, (int))                                                   \
+  X(dup2, int, (int, int))                                             \
+  X(dup3, int, (int, int, int))                                        \
+  X(recvmmsg, int, (int, mmsghdr*, unsigned, int, timespec*))          \
+  X(sendmmsg, int, (int, mmsghdr*, unsigned, int))                     \
+  X(sendfile, ssize_t, (int, int, off_t*, size_t))                     \
+  X(sendfile64, ssize_t, (int, int, off64_t*, size_t))                 \
+  X(splice, ssize_t, (int, off64_t*, int, off64_t*, size_t, unsigned)) \
+  X(__recvfrom_chk, ssize_t, (int, void*, size_t, size_t, int, sockaddr*, socklen_t*))
 
 #define CONTRAFACT_REAL_PROCESS(X)                                                                                  \
   X(sigaction, int, (int, const struct sigaction*, struct sigaction*))                                              \
@@ -166,6 +186,7 @@ struct Real {
   CONTRAFACT_REAL_LIVES(CONTRAFACT_MEMBER)
   CONTRAFACT_REAL_THREADS(CONTRAFACT_MEMBER)
   CONTRAFACT_REAL_BLOCKING(CONTRAFACT_MEMBER)
+  CONTRAFACT_REAL_DESCRIPTORS(CONTRAFACT_MEMBER)
   CONTRAFACT_REAL_PROCESS(CONTRAFACT_MEMBER)
 #undef CONTRAFACT_MEMBER
   std::atomic<bool> ready{false};

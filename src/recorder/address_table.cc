@@ -43,6 +43,9 @@ uint32_t AddressTable::resolve(format::EventKind kind, uint32_t stream, const ui
     if (schema.operands[i] == format::Operand::lock) {
       operands[i] = lock_at(two_words(words + read));
       read += 2;
+    } else if (schema.operands[i] == format::Operand::connection) {
+      operands[i] = connection_at(two_words(words + read));
+      read += 2;
     } else if (schema.operands[i] == format::Operand::context) {
       const uint64_t address = two_words(words + read);
       const auto stack = frames_.empty() ? frames_.end() : frames_.find(stream);
@@ -132,6 +135,14 @@ format::ContextId AddressTable::context_at(uint64_t return_address) {
   const format::ContextId made = context({&return_address, 1});
   contexts_.insert(return_address, made.value);
   return made;
+}
+
+uint32_t AddressTable::connection_at(uint64_t word) {
+  if (word == 0) return UINT32_MAX;
+  if (const uint32_t known = connections_.find(word); known != UINT32_MAX) return known;
+  const format::ConnectionId made = tables_.connection(row_of(word));
+  connections_.insert(word, made.value);
+  return made.value;
 }
 
 uint32_t AddressTable::lock_at(uint64_t lock_word) {

@@ -15,6 +15,7 @@
 
 #include "format/event.h"
 #include "recorder/addressed_calls.h"
+#include "recorder/connection_words.h"
 #include "recorder/tables.h"
 
 namespace contrafact::recorder {
@@ -71,12 +72,14 @@ class AddressTable {
   format::MethodId method_locked(uint64_t address, bool is_entry);
   format::ContextId context_at(uint64_t return_address);
   uint32_t lock_at(uint64_t lock_word);
+  uint32_t connection_at(uint64_t word);
 
   Tables& tables_;
   std::mutex mutex_;
   AddressMap methods_;                                          // by address * 2 + is_entry; guarded by mutex_
   AddressMap contexts_;                                         // of one frame, by return address
   AddressMap locks_;                                            // by lock_word
+  AddressMap connections_;                                      // by connection_word
   std::unordered_map<uint32_t, std::vector<uint64_t>> frames_;  // by stream: of its next event; few at a time
   std::unordered_map<uint32_t, uint64_t> bodies_;               // likewise
   std::unordered_map<uint32_t, Pairs> pairs_;                   // by stream

@@ -4,6 +4,7 @@
 //   id     kAddressedCall + EventKind, or kFramesCall
 //   words  by the event's schema:  lock     2: the address, with its LockKind in the top 8 bits
 //                                  context  2: a return address
+//                                  connection 2: a word of its own (connection_words.h)
 //                                  others   1
 //          `accesses` has 4 words and no operands of the schema's: the set's hash, 2; its SetGap; how many
 //          kAccessRangeCalls, which stand just before it, are its ranges, or kAccessesKnown for a set that the client

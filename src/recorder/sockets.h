@@ -11,7 +11,8 @@
 
 namespace contrafact::recorder {
 
-// Of IPv4 and IPv6; 0 for other addresses. `bytes` are those that the kernel wrote.
+// Of IPv4 and IPv6; 0 for other addresses. Reads the first four bytes at most: `bytes` may be more than there is room
+// for, as the kernel says it of an address that it has cut.
 uint32_t port_of(const sockaddr* address, socklen_t bytes);
 
 // The row of an open descriptor's connection; nothing if it is none of a socket. Ports that the kernel does not say, or

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 namespace contrafact::recorder {
@@ -20,18 +21,15 @@ uint32_t port_by(int descriptor, Ask ask) {
 }  // namespace
 
 uint32_t port_of(const sockaddr* address, socklen_t bytes) {
-  if (bytes < sizeof(sa_family_t)) return 0;
-  if (address->sa_family == AF_INET && bytes >= sizeof(sockaddr_in)) {
-    sockaddr_in inet;
-    std::memcpy(&inet, address, sizeof inet);
-    return ntohs(inet.sin_port);
-  }
-  if (address->sa_family == AF_INET6 && bytes >= sizeof(sockaddr_in6)) {
-    sockaddr_in6 inet;
-    std::memcpy(&inet, address, sizeof inet);
-    return ntohs(inet.sin6_port);
-  }
-  return 0;
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  constexpr size_t kPortAt = offsetof(sockaddr_in, sin_port);
+  in_port_t port;
+  if (bytes < kPortAt + sizeof port) return 0;
+  sa_family_t family;
+  std::memcpy(&family, address, sizeof family);
+  if (family != AF_INET && family != AF_INET6) return 0;
+  std::memcpy(&port, reinterpret_cast<const char*>(address) + kPortAt, sizeof port);
+  return ntohs(port);
 }
 
 std::optional<format::ConnectionRow> connection_of(int descriptor, format::ConnectionKind kind) {

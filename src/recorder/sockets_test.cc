@@ -5,6 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <map>
+
+#include "format/testing.h"
+#include "recorder/connection_words.h"
+#include "recorder/recorder.h"
 
 namespace contrafact::recorder {
 namespace {
@@ -61,6 +66,42 @@ TEST(Sockets, APortNeedsAllOfItsAddress) {
   EXPECT_EQ(port_of(any, sizeof address), 443u);
   EXPECT_EQ(port_of(any, sizeof(sa_family_t)), 0u);
   EXPECT_EQ(port_of(any, 0), 0u);
+}
+
+// Whichever thread's event is written first makes the connection's row, and all name that one.
+TEST(Sockets, AConnectionHasOneRowWhoeverNamesItFirst) {
+  std::vector<uint8_t> bytes;
+  auto recorder = *Recorder::start({.sink = std::make_unique<format::MemorySink>(bytes), .cpu_switches = false});
+  const uint64_t asked = with_number(connection_word(ConnectionKind::connected, 0, 5432), 2);
+  const uint64_t answered = with_number(connection_word(ConnectionKind::accepted, 5432, 40'000), kConnectionNumberMask);
+  const uint64_t strange = ~uint64_t{0};  // as a program that writes into our memory may leave it
+  for (const uint64_t word : {asked, answered, strange}) {
+    Client* const client = recorder->attach({});
+    for (const uint64_t each : {word, asked, uint64_t{0}}) {
+      Recorder::append_addressed(client, addressed_call(EventKind::send), 10, each, each >> 32, 7u);
+    }
+  }
+  recorder->stop("exit");
+  format::Collected got;
+  format::Reader::from_bytes(bytes, "test")->read(got);
+  ASSERT_EQ(got.connections.size(), 3u);
+  std::map<uint32_t, std::vector<uint32_t>> named;  // by thread
+  for (const format::PlainEvent& event : got.events) {
+    if (event.kind == EventKind::send) named[event.thread.value].push_back(event.operands[0]);
+  }
+  ASSERT_EQ(named.size(), 3u);
+  const uint32_t first = named[0][0];
+  for (const auto& [thread, connections] : named) {
+    EXPECT_EQ(connections[1], first);
+    EXPECT_EQ(connections[2], UINT32_MAX);
+  }
+  EXPECT_EQ(got.connections.at(first).kind, ConnectionKind::connected);
+  EXPECT_EQ(got.connections.at(first).remote_port, 5432u);
+  const format::ConnectionRow& second = got.connections.at(named[1][0]);
+  EXPECT_EQ(second.kind, ConnectionKind::accepted);
+  EXPECT_EQ(second.local_port, 5432u);
+  EXPECT_EQ(second.remote_port, 40'000u);
+  EXPECT_EQ(got.connections.at(named[2][0]).kind, ConnectionKind::other);
 }
 
 }  // namespace

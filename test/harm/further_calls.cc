@@ -6,8 +6,11 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
@@ -24,7 +27,8 @@ pthread_rwlock_t g_rwlock = PTHREAD_RWLOCK_INITIALIZER;
 pthread_cond_t g_condition = PTHREAD_COND_INITIALIZER;
 pthread_spinlock_t g_spinlock;
 pthread_barrier_t g_barrier, g_pair;
-int g_pipe[2];
+int g_pipe[2], g_file;
+char g_bytes[4];
 sem_t g_semaphore;
 mtx_t g_c11;
 cnd_t g_c11_condition;
@@ -183,6 +187,41 @@ void map_memory() {
   munmap(at, 2 * page);
   at = mmap64(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   munmap(at, page);
+}
+
+extern "C" ssize_t recvfrom_checked(int fd, void* to, size_t bytes, size_t room, int flags, sockaddr* from,
+                                    socklen_t* from_bytes) __asm__("__recvfrom_chk");
+
+// Between a pair's ends, in all ways that a handler may not use.
+void transfer() {
+  int ends[2], pipe_ends[2];
+  if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0 || pipe2(pipe_ends, O_CLOEXEC) != 0) return;
+  iovec part{g_bytes, 1};
+  mmsghdr message{};
+  message.msg_hdr.msg_iov = &part;
+  message.msg_hdr.msg_iovlen = 1;
+  (void)sendmmsg(ends[0], &message, 1, 0);
+  (void)recvmmsg(ends[1], &message, 1, MSG_DONTWAIT, nullptr);
+  off_t at = 0;
+  off64_t at64 = 0;
+  (void)!sendfile(ends[0], g_file, &at, 1);
+  (void)!sendfile64(ends[0], g_file, &at64, 1);
+  (void)!recvfrom_checked(ends[1], g_bytes, 1, 1, MSG_DONTWAIT, nullptr, nullptr);
+  (void)!splice(g_file, nullptr, pipe_ends[1], nullptr, 1, SPLICE_F_NONBLOCK);
+  (void)lseek(g_file, 0, SEEK_SET);
+  const int copy = dup3(ends[0], ends[1], O_CLOEXEC);
+  for (const int fd : {ends[0], copy, pipe_ends[0], pipe_ends[1]}) close(fd);
+}
+
+constexpr unsigned kBeyondAll = 1 << 30;
+void close_beyond_all() {
+  close_range(kBeyondAll, kBeyondAll + 1, 0);
+  closefrom(kBeyondAll);
+}
+
+void open_stream() {
+  const int end = dup(g_pipe[0]);
+  if (FILE* const stream = fdopen(end, "r")) fclose(stream);
 }
 
 // The compiler may not leave the block out.
@@ -363,7 +402,6 @@ void wake_futex() {
   __atomic_store_n(&g_futex, 0, __ATOMIC_SEQ_CST);
 }
 
-char g_bytes[4];
 void read_a_byte() {
   (void)!read(g_pipe[0], g_bytes, 1);
 }
@@ -418,6 +456,9 @@ const Call kLockCalls[] = {
     {"call_once", once_c11},
     {"mmap mmap64 mprotect pkey_mprotect mremap munmap", map_memory},
     {"free", allocate},
+    {"sendmmsg recvmmsg sendfile sendfile64 __recvfrom_chk splice dup3", transfer},
+    {"close_range closefrom", close_beyond_all},
+    {"fdopen", open_stream},
     {"thrd_sleep", [] { thrd_sleep(&kPast, nullptr); }},
     {"pthread_create pthread_join", create_and_join},
     {"pthread_setname_np", [] { pthread_setname_np(pthread_self(), "named"); }},
@@ -476,6 +517,7 @@ void prepare_further_calls() {
   pthread_barrier_init(&g_barrier, nullptr, 1);
   pthread_barrier_init(&g_pair, nullptr, 2);
   expect(pipe2(g_pipe, O_CLOEXEC) == 0, "pipe2");
+  g_file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   sem_init(&g_semaphore, 0, 0);
   mtx_init(&g_c11, mtx_timed);
   cnd_init(&g_c11_condition);

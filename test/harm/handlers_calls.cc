@@ -136,6 +136,22 @@ void call_connect() {
   made(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
   close(fd);
 }
+void call_socket_and_close() {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socklen_t bytes = sizeof(address);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  made(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address.sun_family)));  // to a name that the kernel makes
+  made(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &bytes));
+  close(fd);
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+  const int copy = dup(ends[0]);
+  made(dup2(ends[1], copy));
+  close(copy);
+  close(ends[0]);
+  close(ends[1]);
+}
 void call_sigaction() {
   struct sigaction action{}, before;
   action.sa_handler = nothing;
@@ -265,6 +281,7 @@ const Call kCalls[] = {
        made(accept4(g_listener, nullptr, nullptr, SOCK_CLOEXEC));
      }},
     {"connect", call_connect},
+    {"socket bind getsockname close socketpair dup dup2", call_socket_and_close},
     {"send recv",
      [] {
        made(send(g_pair[0], &g_byte, 1, 0));
