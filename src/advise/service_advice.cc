@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -20,12 +21,47 @@ using whatif::Variant;
 constexpr double kSizeFactors[] = {1.25, 1.5, 2, 3, 4, 6, 8};
 constexpr double kTie = 0.02;  // of throughputs: the smaller size, or the smaller change, is enough
 
+// A change that was simulated beside others.
+struct Tried {
+  Candidate candidate;
+  double value = 0;
+  std::string curve = {};
+};
+
+// Changes made together.
+struct Made {
+  std::vector<Tried> members;  // their values: with them and those before them
+  double value = 0;
+  uint32_t clients = 0;  // that saturate it
+  std::vector<Improvement> improvements() const {
+    std::vector<Improvement> all;
+    for (const Tried& member : members) all.push_back(member.candidate.improvement);
+    return all;
+  }
+};
+
+bool is_size(const Candidate& candidate) {
+  return candidate.improvement.optimisation == improve::kinds::pool_size;
+}
+
+// Whether both are the same change, of whatever size.
+bool is_same(const Candidate& x, const Candidate& y) {
+  const Improvement &one = x.improvement, &other = y.improvement;
+  return one.optimisation == other.optimisation && one.pool == other.pool && one.tasks == other.tasks &&
+         one.sections == other.sections;
+}
+
+int work_of(const Candidate& candidate) {
+  return static_cast<int>(improve::kind_of(candidate.improvement).effort(candidate)) * 100 +
+         improve::kind_of(candidate.improvement).steps();
+}
+
 class ServiceAdviser {
  public:
-  ServiceAdviser(const Service& service, const Pricer& pricer, const std::vector<Candidate>& candidates,
+  ServiceAdviser(const Service& service, const Pricer& pricer, const ServiceCandidates& candidates,
                  const ServiceAdviceOptions& options)
-      : service_(service), pricer_(pricer), options_(options) {
-    for (const Candidate& candidate : candidates) {
+      : service_(service), pricer_(pricer), together_(candidates.together), options_(options) {
+    for (const Candidate& candidate : candidates.each) {
       const whatif::Target target = whatif::target_of(candidate.improvement.optimisation);
       if (target != whatif::Target::tasks && target != whatif::Target::sections) continue;
       if (candidates_.size() < options.candidates_max) candidates_.push_back(candidate);
@@ -39,53 +75,52 @@ class ServiceAdviser {
     if (!before) return before.error();
     found_.before = *std::move(before);
     if (base::Status status = points({}, found_.recorded_before, found_.load_before); !status) return status.error();
-    clients_ = std::max(4u, 4 * found_.before.point.clients);
-    const base::Result<double> base = service_.capacity({}, clients_);
-    if (!base) return base.error();
-    base_ = *base;
-    found_.limits.push_back(found_.before.limit);
-    if (base::Status status = each_alone(); !status) return status.error();
-    if (base::Status status = combine(); !status) return status.error();
-    if (base::Status status = judge_combination(); !status) return status.error();
+    Made nothing{.members = {}, .clients = std::max(4u, 4 * found_.before.point.clients)};
+    const std::optional<double> value = value_of(nothing.improvements(), nothing.clients);
+    if (!value) return base::Error{"the recorded program cannot be simulated under a load"};
+    nothing.value = value_ = *value;
+    clients_ = nothing.clients;
+    each_alone(nothing);
+    Made best = grown(nothing);
+    if (!together_.empty()) {
+      Made bundle = grown(bundled(nothing));
+      if (bundle.value > best.value * (1 + kTellableRate)) best = std::move(bundle);
+    }
+    drop_useless(best);
+    if (base::Status status = judge(best); !status) return status.error();
     return std::move(found_);
   }
 
  private:
-  struct Tried {
-    Candidate candidate;
-    double per_second = 0;
-    std::string curve;
-  };
-
-  static int work_of(const Candidate& candidate) {
-    return static_cast<int>(improve::kind_of(candidate.improvement).effort(candidate)) * 100 +
-           improve::kind_of(candidate.improvement).steps();
+  // The greater the better. None: the changes exclude each other, or the program hangs.
+  std::optional<double> value_of(const std::vector<Improvement>& improvements, uint32_t clients) const {
+    const base::Result<Variant> variant = pricer_.variant(improvements);
+    if (!variant) return std::nullopt;
+    if (options_.objective == ServiceObjective::p99) {
+      const base::Result<LoadPoint> point = service_.at_load(*variant, options_.load);
+      if (!point || point->stuck || point->p99_ns <= 0) return std::nullopt;
+      return 1e9 / static_cast<double>(point->p99_ns);
+    }
+    const base::Result<double> made = service_.capacity(*variant, clients);
+    return made && *made > 0 ? std::optional(*made) : std::nullopt;
   }
 
-  std::optional<Variant> variant_with(const Candidate& candidate) const {
-    std::vector<Improvement> all = made_;
+  // With the change beside those made already; in place of another size of the same pool.
+  std::optional<double> value_with(const Made& made, const Candidate& candidate) const {
+    std::vector<Improvement> all;
+    for (const Tried& member : made.members) {
+      if (!is_size(candidate) || !is_same(member.candidate, candidate)) all.push_back(member.candidate.improvement);
+    }
     all.push_back(candidate.improvement);
-    base::Result<Variant> variant = pricer_.variant(all);
-    if (!variant) return std::nullopt;
-    return *std::move(variant);
-  }
-
-  // None: it cannot be made together with what is made already.
-  std::optional<double> capacity_with(const Candidate& candidate) const {
-    const std::optional<Variant> variant = variant_with(candidate);
-    if (!variant) return std::nullopt;
-    const base::Result<double> made = service_.capacity(*variant, clients_);
-    return made ? std::optional(*made) : std::nullopt;
+    return value_of(all, made.clients);
   }
 
   base::Status points(const Variant& variant, LoadPoint& recorded, LoadPoint& at_load) const {
     base::Result<LoadPoint> one = service_.at_load(variant, 1);
     if (!one) return one.error();
     recorded = *std::move(one);
-    if (options_.load == 1) {
-      at_load = recorded;
-      return {};
-    }
+    at_load = recorded;
+    if (options_.load == 1) return {};
     base::Result<LoadPoint> other = service_.at_load(variant, options_.load);
     if (!other) return other.error();
     at_load = *std::move(other);
@@ -93,178 +128,181 @@ class ServiceAdviser {
   }
 
   // What each change gains by itself.
-  base::Status each_alone() {
+  void each_alone(const Made& nothing) {
     for (const Candidate& candidate : candidates_) {
-      const std::optional<double> made = capacity_with(candidate);
-      if (made) alone_.push_back({candidate, *made, ""});
+      if (const std::optional<double> value = value_with(nothing, candidate)) alone_.push_back({candidate, *value});
     }
-    if (std::optional<Tried> size = sized(found_.before.limit, base_)) alone_.push_back(*std::move(size));
-    return {};
+    if (std::optional<Tried> size = sized(found_.before.limit, nothing)) alone_.push_back(*std::move(size));
   }
 
-  // The smallest size that lets the program answer about as much as any.
-  std::optional<Tried> sized(const ServiceLimit& limit, double before) const {
+  // The smallest size that is worth about as much as any.
+  std::optional<Tried> sized(const ServiceLimit& limit, const Made& made) const {
     if (limit.kind != ServiceLimit::Kind::pool && limit.kind != ServiceLimit::Kind::permits) return std::nullopt;
     if (limit.id >= pricer_.trace().pools.size()) return std::nullopt;  // threads of the program's own
     Candidate candidate;
     candidate.pool = model::PoolId(limit.id);
-    candidate.improvement = {.optimisation = improve::kinds::pool_size, .pool = candidate.pool,
+    candidate.improvement = {.optimisation = improve::kinds::pool_size,
+                             .pool = candidate.pool,
                              .size_before = service_.simulator().pool_size(limit.id)};
     std::vector<std::pair<uint32_t, double>> curve;
-    double most = before;
+    double most = made.value;
     for (const double factor : kSizeFactors) {
       const auto size = std::max(limit.size + 1, static_cast<uint32_t>(limit.size * factor));
       if (!curve.empty() && curve.back().first >= size) continue;
       candidate.improvement.size_after = size;
-      const std::optional<double> made = capacity_with(candidate);
-      if (!made) break;
-      curve.emplace_back(size, *made);
-      if (*made <= most * (1 + kTie) && curve.size() > 2) break;
-      most = std::max(most, *made);
+      const std::optional<double> value = value_with(made, candidate);
+      if (!value) break;
+      curve.emplace_back(size, *value);
+      if (*value <= most * (1 + kTie) && curve.size() > 2) break;
+      most = std::max(most, *value);
     }
     const auto best = std::ranges::find_if(curve, [&](const auto& point) { return point.second * (1 + kTie) >= most; });
-    if (best == curve.end() || best->second < before * (1 + kTellableRate)) return std::nullopt;
+    if (best == curve.end() || best->second < made.value * (1 + kTellableRate)) return std::nullopt;
     candidate.improvement.size_after = best->first;
-    std::string words;
-    for (const auto& [size, rate] : curve)
-      words += fmt::format("{}{}: {}/s", words.empty() ? "" : ", ", size, table::number_text(rate));
-    return Tried{candidate, best->second, words};
+    return Tried{candidate, best->second, words_of(curve)};
   }
 
-  base::Status combine() {
-    double rate = base_;
-    ServiceLimit limit = found_.before.limit;
-    while (made_.size() < options_.steps_max && rate > 0) {
+  std::string words_of(const std::vector<std::pair<uint32_t, double>>& curve) const {
+    std::string words;
+    for (const auto& [size, value] : curve) {
+      words += fmt::format("{}{}: {}", words.empty() ? "" : ", ", size,
+                           options_.objective == ServiceObjective::p99 ? table::duration_text(1e9 / value)
+                                                                       : table::number_text(value) + "/s");
+    }
+    return words;
+  }
+
+  // Adds, step by step, the change that is worth most.
+  Made grown(Made made) const {
+    for (size_t step = 0; step < options_.steps_max; ++step) {
+      ServiceLimit limit = found_.before.limit;
+      if (!made.members.empty()) {
+        const base::Result<Variant> variant = pricer_.variant(made.improvements());
+        if (!variant) break;
+        const base::Result<ServiceLimit> next = service_.limit_of(*variant, made.clients);
+        if (!next) break;
+        limit = *next;
+      }
       std::vector<Tried> tried;
-      if (made_.empty()) {
+      if (made.members.empty()) {
         tried = alone_;
-      } else {
+      } else if (limit.kind != ServiceLimit::Kind::cores || options_.objective == ServiceObjective::p99) {
         for (const Candidate& candidate : candidates_) {
-          if (is_made(candidate)) continue;
-          if (const std::optional<double> made = capacity_with(candidate)) tried.push_back({candidate, *made, ""});
+          if (std::ranges::any_of(made.members, [&](const Tried& one) { return is_same(one.candidate, candidate); }))
+            continue;
+          if (const std::optional<double> value = value_with(made, candidate)) tried.push_back({candidate, *value});
         }
-        if (std::optional<Tried> size = sized(limit, rate)) {
-          drop_size_of(size->candidate);
-          tried.push_back(*std::move(size));
-        }
+        if (std::optional<Tried> size = sized(limit, made)) tried.push_back(*std::move(size));
       }
       if (tried.empty()) break;
-      const double most = std::ranges::max_element(tried, {}, &Tried::per_second)->per_second;
-      if (most < rate * (1 + kTellableRate)) break;
-      std::erase_if(tried, [&](const Tried& one) { return one.per_second * (1 + kTie) < most; });
-      Tried& chosen = *std::ranges::min_element(tried, {}, [](const Tried& one) { return work_of(one.candidate); });
-      made_.push_back(chosen.candidate.improvement);
-      found_.best.push_back({.candidate = chosen.candidate,
-                             .per_second = alone_rate(chosen.candidate),
-                             .at_load = {},
-                             .added = chosen.per_second / rate - 1,
-                             .curve = chosen.curve});
-      rate = chosen.per_second;
-      clients_ = std::max(clients_, static_cast<uint32_t>(4.0 * static_cast<double>(clients_) / 4));
-      base::Result<Variant> variant = pricer_.variant(made_);
-      if (!variant) return variant.error();
-      base::Result<ServiceLimit> next = service_.limit_of(*variant, clients_);
-      if (!next) return next.error();
-      limit = *std::move(next);
-      found_.limits.push_back(limit);
-      if (limit.kind == ServiceLimit::Kind::cores) break;
+      const double most = std::ranges::max_element(tried, {}, &Tried::value)->value;
+      if (most < made.value * (1 + kTellableRate)) break;
+      std::erase_if(tried, [&](const Tried& one) { return one.value * (1 + kTie) < most; });
+      Tried chosen = *std::ranges::min_element(tried, {}, [](const Tried& one) { return work_of(one.candidate); });
+      std::erase_if(made.members, [&](const Tried& one) { return is_same(one.candidate, chosen.candidate); });
+      // The faster program needs more clients to be saturated.
+      if (options_.objective == ServiceObjective::throughput)
+        made.clients = std::max(made.clients, static_cast<uint32_t>(clients_ * chosen.value / value_));
+      made.value = chosen.value;
+      made.members.push_back(std::move(chosen));
     }
-    return {};
+    return made;
   }
 
-  bool is_made(const Candidate& candidate) const {
-    return std::ranges::any_of(found_.best, [&](const ServiceChange& change) {
-      return change.candidate.improvement.optimisation == candidate.improvement.optimisation &&
-             change.candidate.improvement.tasks == candidate.improvement.tasks &&
-             change.candidate.improvement.sections == candidate.improvement.sections;
-    });
-  }
-
-  // A pool whose size changes a second time has the new size only.
-  void drop_size_of(const Candidate& candidate) {
-    std::erase_if(made_, [&](const Improvement& one) {
-      return one.optimisation == candidate.improvement.optimisation && one.pool == candidate.pool;
-    });
-    std::erase_if(found_.best, [&](const ServiceChange& one) {
-      return one.candidate.improvement.optimisation == candidate.improvement.optimisation &&
-             one.candidate.pool == candidate.pool;
-    });
-  }
-
-  double alone_rate(const Candidate& candidate) const {
-    for (const Tried& one : alone_) {
-      if (one.candidate.improvement.tasks == candidate.improvement.tasks &&
-          one.candidate.improvement.sections == candidate.improvement.sections &&
-          one.candidate.improvement.optimisation == candidate.improvement.optimisation &&
-          one.candidate.pool == candidate.pool)
-        return one.per_second;
+  // All that make the run need fewer threads, together: none of them may help by itself.
+  Made bundled(Made made) const {
+    for (const Candidate& candidate : together_) {
+      if (const std::optional<double> value = value_with(made, candidate)) {
+        made.members.push_back({candidate, *value});
+        made.value = *value;
+      }
     }
-    return base_;
+    return made;
   }
 
-  // Its members that add nothing any more go; then the figures of what is left.
-  base::Status judge_combination() {
-    for (size_t i = found_.best.size(); i-- > 0 && found_.best.size() > 1;) {
-      std::vector<Improvement> without = made_;
-      without.erase(without.begin() + static_cast<ptrdiff_t>(i));
-      const base::Result<Variant> less = pricer_.variant(without), all = pricer_.variant(made_);
-      if (!less || !all) continue;
-      const base::Result<double> rate_without = service_.capacity(*less, clients_), rate = service_.capacity(*all, clients_);
-      if (!rate_without || !rate || *rate_without * (1 + kTellableRate) < *rate) continue;
-      made_ = std::move(without);
-      found_.best.erase(found_.best.begin() + static_cast<ptrdiff_t>(i));
+  // Members without which the program is about as good go, those with the most work first.
+  void drop_useless(Made& made) const {
+    constexpr double kNothing = 0.005;
+    std::vector<size_t> order(made.members.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, [&](size_t x, size_t y) {
+      return work_of(made.members[x].candidate) > work_of(made.members[y].candidate);
+    });
+    std::vector<bool> goes(made.members.size());
+    for (const size_t i : order) {
+      goes[i] = true;
+      std::vector<Improvement> others;
+      for (size_t j = 0; j < made.members.size(); ++j) {
+        if (!goes[j]) others.push_back(made.members[j].candidate.improvement);
+      }
+      const std::optional<double> value = value_of(others, made.clients);
+      goes[i] = value && *value * (1 + kNothing) >= made.value;
+      if (goes[i]) made.value = std::max(made.value, *value);
     }
-    base::Result<Variant> variant = pricer_.variant(made_);
+    for (size_t i = made.members.size(); i-- > 0;) {
+      if (goes[i]) made.members.erase(made.members.begin() + static_cast<ptrdiff_t>(i));
+    }
+  }
+
+  base::Status judge(const Made& best) {
+    const base::Result<Variant> variant = pricer_.variant(best.improvements());
     if (!variant) return variant.error();
     base::Result<Saturation> after = service_.saturation(*variant, true);
     if (!after) return after.error();
     found_.after = *std::move(after);
-    if (base::Status status = points(*variant, found_.recorded_after, found_.load_after); !status) return status.error();
-    std::ranges::stable_sort(alone_, [](const Tried& x, const Tried& y) { return x.per_second > y.per_second; });
-    for (ServiceChange& change : found_.best) {
-      if (base::Status status = add_point(change); !status) return status;
+    if (base::Status status = points(*variant, found_.recorded_after, found_.load_after); !status) return status;
+    // What each member adds is what is lost without it.
+    for (size_t i = 0; i < best.members.size(); ++i) {
+      std::vector<Improvement> others = best.improvements();
+      others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+      const std::optional<double> value = value_of(others, best.clients);
+      base::Result<ServiceChange> change = shown(best.members[i]);
+      if (!change) return change.error();
+      change->added = value ? best.value / *value - 1 : 0;
+      found_.best.push_back(*std::move(change));
     }
+    std::ranges::stable_sort(found_.best, [](const ServiceChange& x, const ServiceChange& y) { return x.added > y.added; });
+    std::ranges::stable_sort(alone_, [](const Tried& x, const Tried& y) { return x.value > y.value; });
     for (const Tried& one : alone_) {
-      if (one.per_second < base_ * (1 + kTellableRate) || is_in_best(one.candidate)) continue;
-      ServiceChange change{.candidate = one.candidate, .per_second = one.per_second, .at_load = {}, .added = 0, .curve = one.curve};
-      if (base::Status status = add_point(change); !status) return status;
-      found_.others.push_back(std::move(change));
+      const bool is_made = std::ranges::any_of(
+          best.members, [&](const Tried& member) { return is_same(member.candidate, one.candidate); });
+      if (is_made || one.value < value_ * (1 + kTellableRate)) continue;
+      base::Result<ServiceChange> change = shown(one);
+      if (!change) return change.error();
+      found_.others.push_back(*std::move(change));
     }
     return {};
   }
 
-  bool is_in_best(const Candidate& candidate) const {
-    if (candidate.improvement.optimisation != improve::kinds::pool_size) return is_made(candidate);
-    return std::ranges::any_of(found_.best, [&](const ServiceChange& one) {
-      return one.candidate.improvement.optimisation == improve::kinds::pool_size && one.candidate.pool == candidate.pool;
-    });
-  }
-
-  base::Status add_point(ServiceChange& change) const {
-    const base::Result<Variant> variant = pricer_.variant(std::span(&change.candidate.improvement, 1));
-    if (!variant) return {};
+  // The change by itself.
+  base::Result<ServiceChange> shown(const Tried& one) const {
+    ServiceChange change{.candidate = one.candidate, .at_load = {}, .curve = one.curve};
+    const base::Result<Variant> variant = pricer_.variant(std::span(&one.candidate.improvement, 1));
+    if (!variant) return variant.error();
+    const base::Result<double> rate = service_.capacity(*variant, clients_);
+    if (!rate) return rate.error();
+    change.per_second = *rate;
     base::Result<LoadPoint> point = service_.at_load(*variant, options_.load);
     if (!point) return point.error();
     change.at_load = *std::move(point);
-    return {};
+    return change;
   }
 
   const Service& service_;
   const Pricer& pricer_;
+  const std::vector<Candidate>& together_;
   const ServiceAdviceOptions options_;
   std::vector<Candidate> candidates_;
   ServiceAdvice found_;
-  uint32_t clients_ = 0;  // that saturate the program, and any variant of it
-  double base_ = 0;
+  uint32_t clients_ = 0;  // that saturate the recorded program
+  double value_ = 0;      // of it
   std::vector<Tried> alone_;
-  std::vector<Improvement> made_;  // of found_.best
 };
 
 }  // namespace
 
 base::Result<ServiceAdvice> advise_service(const Service& service, const Pricer& pricer,
-                                           const std::vector<Candidate>& candidates,
-                                           const ServiceAdviceOptions& options) {
+                                           const ServiceCandidates& candidates, const ServiceAdviceOptions& options) {
   return ServiceAdviser(service, pricer, candidates, options).run();
 }
 

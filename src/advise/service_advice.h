@@ -4,7 +4,9 @@
 // The best combination is found step by step. Each step adds the change with which the saturated program answers most: one
 // of the tasks' or critical sections' candidates, or another size of the pool, or of the permits, that limits it; of
 // changes that are about equal, the one that is less work. It ends where no change adds kTellableRate, or where the cores
-// are what limits. More cores never join: they are no change of the program.
+// are what limits. The same is tried from all changes on that let the run need fewer threads: none of these may help
+// before a pool has another size, and no size before them. Members that turn out to be useless go. More cores never join:
+// they are no change of the program.
 #pragma once
 
 #include <functional>
@@ -23,10 +25,11 @@ enum class ServiceObjective : uint8_t { throughput, p99 };
 
 struct ServiceChange {
   improve::Candidate candidate;
-  double per_second = 0;     // that the program can answer with this change alone
+  double per_second = 0;     // that the program can answer with this change alone; 0: it hangs
   LoadPoint at_load;         // with this change alone, at the load of ServiceAdviceOptions
-  double added = 0;          // the share by which it raised the throughput of the combination it joined; 0: it did not
+  double added = 0;          // the share by which the best combination is better with it than without; 0: no member
   std::string curve;         // of sizes: throughputs of other sizes, in words
+  bool hangs() const { return per_second <= 0; }
 };
 
 struct ServiceAdvice {
@@ -35,21 +38,23 @@ struct ServiceAdvice {
   Saturation before, after;                 // of the recorded program, of the best combination
   LoadPoint recorded_before, recorded_after;  // at the recorded load
   LoadPoint load_before, load_after;        // at k times the recorded load
-  std::vector<ServiceChange> best;          // in the order in which they were found
+  std::vector<ServiceChange> best;          // what adds most first
   std::vector<ServiceChange> others;        // that gain by themselves, best first
-  std::vector<ServiceLimit> limits;         // what limited the program before each step, and after the last
 };
 
 struct ServiceAdviceOptions {
   ServiceObjective objective = ServiceObjective::throughput;
   double load = 1;
   size_t candidates_max = 40;
-  size_t steps_max = 6;
+  size_t steps_max = 8;
 };
 
-// `candidates`: of tasks and critical sections.
+struct ServiceCandidates {
+  std::vector<improve::Candidate> each;      // of tasks and critical sections, the most promising first
+  std::vector<improve::Candidate> together;  // that let the run need fewer threads, if made together
+};
+
 base::Result<ServiceAdvice> advise_service(const Service& service, const Pricer& pricer,
-                                           const std::vector<improve::Candidate>& candidates,
-                                           const ServiceAdviceOptions& options);
+                                           const ServiceCandidates& candidates, const ServiceAdviceOptions& options);
 
 }  // namespace contrafact::advise

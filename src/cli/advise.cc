@@ -285,7 +285,7 @@ int run(const Options& options, const Session& session) {
       return fail(kExitImpossible, status.error().message);
     if (asks_for_service(options)) {
       base::Result<std::optional<ServiceReport>> report = service_report(
-          *shown.pricer, document.advices,
+          *shown.pricer, document.advices, document.best,
           {.objective = options.objective == "p99" ? advise::ServiceObjective::p99 : advise::ServiceObjective::throughput,
            .load = options.load},
           options.cores, progress);

@@ -25,16 +25,17 @@ const table::Schema kServiceChangesSchema{
     "service_improvements",
     "What to change so that the service answers more requests, and how long answers then take. Simulated.",
     {{"rank", "#", Type::integer, Unit::none,
-      "Position: first the changes to make together, in the order in which each adds most, then those that gain by "
+      "Position: first the changes to make together, what adds most first, then those that gain by "
       "themselves; the file name of its spec begins with it."},
      {"what", "what", Type::word, Unit::none, "The change."},
      {"where", "where", Type::location, Unit::none,
       "The place in the source that hands the tasks out or asks for the lock; or the pool."},
      {"per_s", "can answer/s", Type::change, Unit::requests,
-      "Requests a second that the saturated service answers, without and with this change alone."},
+      "Requests a second that the saturated service answers, without and with this change alone; empty: with it alone "
+      "the program hangs."},
      {"gain", "gain", Type::ratio, Unit::ratio, "How many more these are, by this change alone."},
      {"adds", "adds", Type::ratio, Unit::ratio,
-      "How many more, beside the changes above it; empty: not among those to make together."},
+      "How many more all changes to make together bring with this one than without it; empty: it is none of them."},
      {"p50_ns", "p50", Type::change, Unit::ns,
       "Time that half of the answers do not exceed, at the given load, without and with this change alone.", 2},
      {"p99_ns", "p99", Type::change, Unit::ns, "The same of 99 in 100 answers.", 1}}};
@@ -89,6 +90,7 @@ table::Json service_point_json(const LoadPoint& point) {
 }  // namespace
 
 base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& pricer, const advise::Advices& advices,
+                                                          const advise::Combination& best,
                                                           const advise::ServiceAdviceOptions& options, uint32_t cores,
                                                           Progress& progress) {
   const std::optional<ServiceReport> none;
@@ -108,10 +110,14 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
                                  .lock_bounds = analysis::lock_bounds(pricer.facts(), report.requests),
                                  .progress = [&] { progress.update(++done, 0); }});
   report.error = service.error();
-  std::vector<improve::Candidate> candidates;
+  advise::ServiceCandidates candidates;
+  for (const size_t member : best.members) {
+    if (advices.ranked[member].target() == whatif::Target::tasks)
+      candidates.together.push_back(advices.ranked[member].candidate);
+  }
   for (const std::vector<advise::Advice>* list : {&advices.ranked, &advices.left_out}) {
     for (const advise::Advice& advice : *list) {
-      if (advice.failed.empty()) candidates.push_back(advice.candidate);
+      if (advice.failed.empty()) candidates.each.push_back(advice.candidate);
     }
   }
   base::Result<ServiceAdvice> advice = advise::advise_service(service, pricer, candidates, options);
@@ -140,7 +146,8 @@ table::Table service_changes_table(const AdviceDocument& document, const Service
   const auto add = [&](const ServiceChange& change) {
     const advise::Advice one = as_advice(change);
     table.add_row({++rank, what_of(one), place_cell_of(document, one),
-                   table::Change{before, change.per_second}, before > 0 ? Cell(change.per_second / before - 1) : Cell(),
+                   change.hangs() ? Cell() : Cell(table::Change{before, change.per_second}),
+                   before > 0 && !change.hangs() ? Cell(change.per_second / before - 1) : Cell(),
                    change.added > 0 ? Cell(change.added) : Cell(),
                    p_change(advice.load_before.p50_ns, change.at_load.p50_ns, change.at_load.stuck),
                    p_change(advice.load_before.p99_ns, change.at_load.p99_ns, change.at_load.stuck)});
@@ -189,8 +196,11 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   out = printable_lines(out, style.unicode) + "\n" + table::render_text(service_changes_table(document, report), style);
   for (const std::vector<ServiceChange>* list : {&advice.best, &advice.others}) {
     for (size_t i = 0; i < list->size(); ++i) {
+      const size_t rank = i + 1 + (list == &advice.others ? advice.best.size() : 0);
+      if ((*list)[i].hangs())
+        out += fmt::format("#{} warning: by itself it lets the program hang; make the others first\n", rank);
       if (!(*list)[i].curve.empty())
-        out += fmt::format("#{} can answer by size: {}\n", i + 1 + (list == &advice.others ? advice.best.size() : 0), (*list)[i].curve);
+        out += fmt::format("#{} can answer by size: {}\n", rank, (*list)[i].curve);
     }
   }
   return out;

@@ -31,6 +31,7 @@ struct ServiceReport {
 
 // None: the trace has no requests that can be simulated. Errors: the simulation of one failed.
 base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& pricer, const advise::Advices& advices,
+                                                          const advise::Combination& best,
                                                           const advise::ServiceAdviceOptions& options, uint32_t cores,
                                                           Progress& progress);
 
