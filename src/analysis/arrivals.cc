@@ -67,7 +67,7 @@ int64_t percentile_ns(const std::vector<int64_t>& sorted_ns, double share) {
 
 Arrivals arrivals_of(const model::Requests& requests) {
   constexpr double kFewRequests = 1.5;  // of a connection
-  constexpr double kNearlyAll = 0.8;
+  constexpr double kNearlyAll = 0.8, kFewUnderWay = 0.1;
   Arrivals found;
   std::map<uint32_t, std::vector<const Request*>> by_connection;
   std::vector<int64_t> gaps_ns;
@@ -93,8 +93,9 @@ Arrivals arrivals_of(const model::Requests& requests) {
     found.clients = std::max(1u, busy.most);
     found.thinks_ns.clear();
   } else {
-    found.open = variance(found.thinks_ns) > variance(between_ns);
     found.clients = connections_in_use(by_connection);
+    const bool mostly_think = busy.mean < kFewUnderWay * found.clients;
+    found.open = mostly_think || variance(found.thinks_ns) > variance(between_ns);
   }
   std::ranges::sort(found.thinks_ns);
   std::ranges::sort(gaps_ns);

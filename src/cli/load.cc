@@ -88,8 +88,9 @@ int run(const Options& options, const Session& session) {
   const auto impossible = [&](const std::string& why) {
     return fail(kExitImpossible, fmt::format("{}: {}", options.path, why));
   };
-  const model::Requests requests = requests_of(options, *trace);
+  model::Requests requests = requests_of(options, *trace);
   if (requests.all.empty()) return impossible(no_requests_reason(*trace, options));
+  model::drop_warm_up(*trace, requests);
   const model::Facts facts(*trace);
   whatif::Variant variant;
   if (!options.specs.empty()) {

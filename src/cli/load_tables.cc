@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analysis/lock_profile.h"
+#include "analysis/places.h"
 #include "cli/json_document.h"
 #include "cli/service_report.h"
 #include "cli/trace_input.h"
@@ -78,8 +80,23 @@ const char* kind_name(ServiceLimit::Kind kind) {
   return "none";
 }
 
+// A pool that the recording knows no name for is told by what it runs most.
+std::string pool_text(const model::Trace& trace, model::PoolId pool) {
+  const std::string name = analysis::pool_name(trace, pool);
+  if (trace.pools[pool.index()].kind == format::PoolKind::permits || !name.starts_with("java.util.concurrent.")) return name;
+  std::map<uint32_t, size_t> bodies;
+  for (const model::TaskRow& task : trace.tasks) {
+    if (task.pool == pool && task.body.valid()) ++bodies[task.body.value];
+  }
+  const auto most = std::ranges::max_element(bodies, {}, [](const auto& body) { return body.second; });
+  return most == bodies.end() ? name : fmt::format("{}, which runs {}", name, trace.method_label(model::MethodId(most->first)));
+}
+
 std::string name_of_limit(const model::Trace& trace, const ServiceLimit& limit) {
-  return limit.kind == ServiceLimit::Kind::lock ? analysis::lock_name(trace, model::LockId(limit.id)) : limit.name;
+  if (limit.kind == ServiceLimit::Kind::lock) return analysis::lock_name(trace, model::LockId(limit.id));
+  const bool is_pool = limit.kind == ServiceLimit::Kind::pool || limit.kind == ServiceLimit::Kind::thread ||
+                       limit.kind == ServiceLimit::Kind::permits;
+  return is_pool && limit.id < trace.pools.size() ? pool_text(trace, model::PoolId(limit.id)) : limit.name;
 }
 
 std::string head_text(const LoadDocument& document) {

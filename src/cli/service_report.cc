@@ -97,6 +97,7 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
   ServiceReport report{.requests = model::requests_by_connection(pricer.trace())};
   constexpr size_t kRequestsMin = 20;
   if (report.requests.all.size() < kRequestsMin) return none;
+  model::drop_warm_up(pricer.trace(), report.requests);
   base::Result<whatif::LoadSimulator> simulator = whatif::LoadSimulator::make(pricer.facts(), report.requests);
   if (!simulator) return simulator.error();
   if (simulator->recorded_ns().empty()) return none;
@@ -128,7 +129,8 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
 
 std::string requests_sentence(const model::Requests& requests, const analysis::Arrivals& arrivals) {
   std::string text = fmt::format(
-      "{}{}: {} of them answered a second; ", table::counted_text(requests.all.size(), "request", "requests"),
+      "{}{}{}: {} of them answered a second; ", table::counted_text(requests.all.size(), "request", "requests"),
+      requests.warm_up > 0 ? fmt::format(" behind the first {}, in which a JVM still compiles,", requests.warm_up) : "",
       requests.by_task ? ", each a task"
                        : fmt::format(" on {}", table::counted_text(requests.connections, "connection", "connections")),
       table::number_text(arrivals.per_second));

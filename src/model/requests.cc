@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/facts.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -258,6 +259,13 @@ class RequestFinder {
 
 Requests requests_by_connection(const Trace& trace) {
   return RequestFinder(trace).by_connection();
+}
+
+void drop_warm_up(const Trace& trace, Requests& requests) {
+  constexpr size_t kRequestsMin = 200;
+  if (is_native(trace) || requests.all.size() < kRequestsMin) return;
+  requests.warm_up = requests.all.size() / 2;
+  requests.all.erase(requests.all.begin(), requests.all.begin() + static_cast<ptrdiff_t>(requests.warm_up));
 }
 
 Requests requests_by_task(const Trace& trace) {

@@ -44,11 +44,16 @@ struct Requests {
   std::vector<Request> all;  // sorted by arrived_ns
   uint32_t connections = 0;  // that carried some
   uint64_t unanswered = 0;   // received, and not answered before the recording ended: not among `all`
+  uint64_t warm_up = 0;      // at the beginning, that are not among `all`
   bool by_task = false;      // no connection was seen: outermost tasks stand for requests
 };
 
 // Of a program that accepted connections. None: it has no answered request.
 Requests requests_by_connection(const Trace& trace);
+
+// A JVM compiles the program while it runs: the first requests take longer than later ones will. Where there are enough, the first
+// half goes. Native programs keep all.
+void drop_warm_up(const Trace& trace, Requests& requests);
 
 // Each task that was handed to a pool from outside of any task, and ended.
 Requests requests_by_task(const Trace& trace);

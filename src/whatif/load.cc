@@ -37,7 +37,6 @@ class Dice {
     return static_cast<double>((state_ * 0x2545F4914F6CDD1Dull) >> 11) * 0x1p-53;
   }
   size_t below(size_t count) { return std::min(count - 1, static_cast<size_t>(share() * static_cast<double>(count))); }
-  int64_t exponential_ns(double mean_ns) { return static_cast<int64_t>(-mean_ns * std::log(1 - share())); }
 
  private:
   uint64_t state_;
@@ -69,7 +68,6 @@ class LoadSimulator::Impl {
     find_templates();
     measure_hand_on();
     find_shared_locks();
-    drop_warm_up();
   }
 
   base::Result<LoadRun> simulate(const Variant& variant, const Load& load, const SimulateOptions& given) const;
@@ -112,7 +110,6 @@ class LoadSimulator::Impl {
   void find_templates();
   void measure_hand_on();
   double vm_share() const;
-  void drop_warm_up();
   void find_shared_locks();
 
   std::span<const Op> ops_of(const SectionPlan& plan, uint32_t fiber) const {
@@ -132,7 +129,6 @@ class LoadSimulator::Impl {
   std::vector<Template> templates_;       // of the requests that can be drawn
   std::vector<int64_t> hand_on_ns_;       // by template: what the thread that handed it on computed for it
   uint32_t hand_on_threads_ = 0;
-  size_t warm_up_ = 0;                    // requests at the beginning that are not drawn
   std::vector<bool> is_shared_;           // by lock
   std::vector<uint32_t> stop_owner_;      // by stop of the virtual machine: the template that brings it
   size_t outside_ = 0;                    // requests whose answer none of their tasks sends
@@ -231,20 +227,6 @@ double LoadSimulator::Impl::vm_share() const {
   return static_cast<double>(program_.vm_work.total_ns()) / pieces.back().until_ns;
 }
 
-// A JVM compiles the program while it runs: the first requests take longer than later ones will. So only later ones are
-// drawn, where there are enough.
-void LoadSimulator::Impl::drop_warm_up() {
-  constexpr size_t kRequestsMin = 200;
-  if (model::is_native(run_.trace) || templates_.size() < kRequestsMin) return;
-  warm_up_ = templates_.size() / 2;
-  templates_.erase(templates_.begin(), templates_.begin() + static_cast<ptrdiff_t>(warm_up_));
-  hand_on_ns_.erase(hand_on_ns_.begin(), hand_on_ns_.begin() + static_cast<ptrdiff_t>(warm_up_));
-  recorded_ns.erase(recorded_ns.begin(), recorded_ns.begin() + static_cast<ptrdiff_t>(warm_up_));
-  for (uint32_t& owner : stop_owner_) {
-    if (owner != kNoId) owner = owner < warm_up_ ? kNoId : owner - static_cast<uint32_t>(warm_up_);
-  }
-}
-
 // A lock that the requests of one connection alone take, while there are several, is that connection's own; one that a
 // single request takes is that request's.
 void LoadSimulator::Impl::find_shared_locks() {
@@ -277,8 +259,6 @@ std::vector<std::string> LoadSimulator::Impl::notes() const {
   if (outside_ > 0)
     out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
                               outside_, run_.requests.size()));
-  if (warm_up_ > 0)
-    out.push_back(fmt::format("the first {} requests are not drawn: a JVM still compiles then", warm_up_));
   if (const double share = vm_share(); share > kVmTold)
     out.push_back(fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "
                               "out, as what is compiled stays so; the collector's stops are simulated",
@@ -642,10 +622,17 @@ class LoadSimulator::Impl::Copier {
 
 namespace {
 
-int64_t gap_ns(const Load& load, Dice& dice) {
-  const double mean_ns = 1e9 / load.per_second;
-  if (load.gaps.empty()) return dice.exponential_ns(mean_ns);
-  return static_cast<int64_t>(load.gaps[dice.below(load.gaps.size())] * mean_ns);
+// The times between open requests. Their mean is the load's, whatever was drawn: a long gap more or less would be another load.
+std::vector<double> gaps_ns(const Load& load, Dice& dice) {
+  std::vector<double> gaps;
+  double sum = 0;
+  for (uint32_t i = 0; i < load.requests; ++i) {
+    gaps.push_back(load.gaps.empty() ? -std::log(1 - dice.share()) : load.gaps[dice.below(load.gaps.size())]);
+    sum += gaps.back();
+  }
+  const double scale = sum > 0 ? static_cast<double>(load.requests) * 1e9 / load.per_second / sum : 0;
+  for (double& gap : gaps) gap *= scale;
+  return gaps;
 }
 
 }  // namespace
@@ -684,8 +671,9 @@ base::Result<LoadRun> LoadSimulator::Impl::simulate(const Variant& variant, cons
   if (load.open) {
     std::vector<Op> ops;
     std::vector<uint32_t> answers;
+    const std::vector<double> gaps = gaps_ns(load, dice);
     for (uint32_t i = 0; i < load.requests; ++i) {
-      ops.push_back({static_cast<uint64_t>(gap_ns(load, dice)), kNoId, OpCode::pause});
+      ops.push_back({static_cast<uint64_t>(gaps[i]), kNoId, OpCode::pause});
       answers.push_back(hand_out(i, ops));
     }
     for (const uint32_t answer : answers) await(answer, ops);
