@@ -29,6 +29,7 @@ EMBED(outside, "ContrafactOutside")
 EMBED(probes, "ContrafactProbes")
 EMBED(queued, "ContrafactQueued")
 EMBED(queued_node, "ContrafactQueued$Node")
+EMBED(resources, "ContrafactResources")
 EMBED(sections, "ContrafactSections")
 EMBED(semaphores, "ContrafactSemaphores")
 EMBED(set_log, "ContrafactSetLog")
@@ -60,6 +61,7 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactLocks", contrafact_class_locks, contrafact_class_end_locks},
     {"java/lang/ContrafactSections", contrafact_class_sections, contrafact_class_end_sections},
     {"java/lang/ContrafactSemaphores", contrafact_class_semaphores, contrafact_class_end_semaphores},
+    {"java/lang/ContrafactResources", contrafact_class_resources, contrafact_class_end_resources},
     {"java/lang/ContrafactSockets", contrafact_class_sockets, contrafact_class_end_sockets},
     {"java/lang/ContrafactSetLog", contrafact_class_set_log, contrafact_class_end_set_log},
     {"java/lang/ContrafactSets", contrafact_class_sets, contrafact_class_end_sets},

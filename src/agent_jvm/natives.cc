@@ -150,6 +150,15 @@ NATIVE jint JNICALL Java_java_lang_ContrafactEvents_addPermits(JNIEnv*, jclass, 
   return available != INT32_MIN ? g_bound_agent->pools->number_of_permits(available) : 0;
 }
 
+NATIVE jint JNICALL Java_java_lang_ContrafactResources_addResource(JNIEnv* jni, jclass, jobject pool) {
+  return pool ? g_bound_agent->pools->number_of_resource(jni, pool) : 0;
+}
+
+// Never freed, as ContrafactLocks' below.
+NATIVE jlong JNICALL Java_java_lang_ContrafactResources_counts(JNIEnv*, jclass, jint bytes) {
+  return reinterpret_cast<jlong>(std::calloc(static_cast<size_t>(bytes), 1));
+}
+
 NATIVE jint JNICALL Java_java_lang_ContrafactSockets_addConnection(JNIEnv*, jclass, jint descriptor, jint kind) {
   if (descriptor < 0) return -1;
   const auto row = recorder::connection_of(descriptor, static_cast<format::ConnectionKind>(kind));

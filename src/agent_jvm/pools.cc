@@ -33,6 +33,38 @@ constexpr FrameworkPool kFrameworkPools[] = {
     {"kotlinx/coroutines/EventLoopImplBase", format::PoolKind::other, nullptr, nullptr},
 };
 
+// Pools of objects (probes_resource.cc). What they say of themselves is in a field, or in that of another object, which
+// is in the field `holder`; or what a method without side effects returns.
+struct ResourcePool {
+  std::string_view class_name;  // or of a superclass
+  const char* holder;           // null: the pool itself
+  const char* holder_type;
+  const char* size;
+  const char* name;  // null: it has none of its own
+};
+constexpr ResourcePool kResourcePools[] = {
+    {"com/zaxxer/hikari/pool/HikariPool", "config", "Lcom/zaxxer/hikari/HikariConfig;", "getMaximumPoolSize",
+     "getPoolName"},
+    {"org/apache/commons/pool2/impl/GenericObjectPool", nullptr, nullptr, "getMaxTotal", nullptr},
+    {"org/apache/tomcat/jdbc/pool/ConnectionPool", "poolProperties", "Lorg/apache/tomcat/jdbc/pool/PoolConfiguration;",
+     "getMaxActive", "getPoolName"},
+    {"org/h2/jdbcx/JdbcConnectionPool", nullptr, nullptr, "maxConnections", nullptr},
+};
+
+jobject object_in(JNIEnv* jni, jobject object, const char* name, const char* type) {
+  jfieldID field = jni->GetFieldID(jni->GetObjectClass(object), name, type);
+  if (!field) jni->ExceptionClear();
+  return field ? jni->GetObjectField(object, field) : nullptr;
+}
+
+std::string text_by(JNIEnv* jni, jobject object, const char* getter) {
+  jmethodID method = jni->GetMethodID(jni->GetObjectClass(object), getter, "()Ljava/lang/String;");
+  auto text = method ? static_cast<jstring>(jni->CallObjectMethod(object, method)) : nullptr;
+  const bool thrown = jni->ExceptionCheck();
+  if (thrown) jni->ExceptionClear();
+  return text && !thrown ? text_of(jni, text) : "";
+}
+
 // The int of a field or of a method without parameters; 0 if there is neither.
 jint int_of(JNIEnv* jni, jobject object, const char* name) {
   if (!name) return 1;
@@ -117,6 +149,41 @@ jint Pools::number_of_threads(std::string_view class_name) {
     number = static_cast<jint>(recorder_.add_pool(row).value) + 1;
   }
   return number;
+}
+
+jint Pools::number_of_resource(JNIEnv* jni, jobject pool) {
+  jfieldID field = number_field(jni, pool);
+  if (!field) return -1;
+  const std::optional<format::PoolRow> row = describe_resource(jni, pool);
+  std::lock_guard lock(mutex_);
+  jint number = jni->GetIntField(pool, field);
+  if (number != 0) return number;
+  number = row ? static_cast<jint>(recorder_.add_pool(*row).value) + 1 : -1;
+  jni->SetIntField(pool, field, number);
+  return number;
+}
+
+std::optional<format::PoolRow> Pools::describe_resource(JNIEnv* jni, jobject pool) {
+  for (jclass type = jni->GetObjectClass(pool); type; type = jni->GetSuperclass(type)) {
+    const std::string signature = signature_of_class(type);
+    for (const ResourcePool& known : kResourcePools) {
+      if (signature.size() != known.class_name.size() + 2 || signature.find(known.class_name) != 1) continue;
+      jobject holder = known.holder ? object_in(jni, pool, known.holder, known.holder_type) : pool;
+      const jint size = holder ? int_of(jni, holder, known.size) : 0;
+      if (size <= 0 || size == kUnlimited) return std::nullopt;
+      std::string name = dotted_name(signature);
+      // What Tomcat's makes for itself differs in each run behind the bracket.
+      std::string own = known.name ? text_by(jni, holder, known.name) : "";
+      own.resize(std::min(own.size(), own.find('[')));
+      if (!own.empty()) name += " " + own;
+      format::PoolRow row;
+      row.name = recorder_.intern(name);
+      row.kind = format::PoolKind::permits;
+      row.core_size = row.max_size = static_cast<uint32_t>(size);
+      return row;
+    }
+  }
+  return std::nullopt;
 }
 
 // A program may make millions of semaphores: each costs one row, and runs no Java code.

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,12 +30,16 @@ class Pools {
   // The id plus one of a row for a semaphore that has so many permits; -1 once there are kSemaphoresMax.
   static constexpr jint kSemaphoresMax = 1 << 16;
   jint number_of_permits(jint available);
+  // The id plus one of a row for a pool of objects of which there are only so many; -1 if that is not known. Stores it as
+  // number() does.
+  jint number_of_resource(JNIEnv* jni, jobject pool);
   // Semaphores that got no row: what happens at them is not recorded.
   int64_t untold_semaphores() const;
 
  private:
   format::PoolRow describe(JNIEnv* jni, jobject pool, bool fork_join);
   format::PoolRow describe_framework(JNIEnv* jni, jobject pool);
+  std::optional<format::PoolRow> describe_resource(JNIEnv* jni, jobject pool);
   std::string signature_of(JNIEnv* jni, jobject object);
   std::string signature_of_class(jclass type);
   std::string name(JNIEnv* jni, jobject pool, jobject namer, const char* prefix_field);

@@ -119,6 +119,7 @@ Family fork_join_family();
 Family thread_family();
 Family park_family();
 Family semaphore_family();
+Family resource_family();
 Family socket_family();
 Family completion_service_family();
 Family lambda_family();

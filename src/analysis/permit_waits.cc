@@ -73,6 +73,8 @@ class PermitWalk {
         block_begin_ = kNoBlock;
         return;
       case EventKind::wake:
+      case EventKind::receive:  // the look whether a connection is still good
+      case EventKind::send:
         return;
       default:
         waits_.clear();
@@ -80,8 +82,9 @@ class PermitWalk {
   }
 
   bool is_for_permits(uint32_t begin) const {
-    return static_cast<model::BlockReason>(trace_.a[begin]) == model::BlockReason::park &&
-           model::is_permit_call(trace_, model::ContextId(trace_.b[begin]));
+    const model::ContextId place(trace_.b[begin]);
+    const bool is_park = static_cast<model::BlockReason>(trace_.a[begin]) == model::BlockReason::park;
+    return is_park ? model::is_permit_call(trace_, place) : model::is_resource_call(trace_, place);
   }
 
   const Trace& trace_;

@@ -92,8 +92,14 @@ bool has_accesses(const model::AccessLog& log) {
   return log.accesses + log.lost + log.chunks_missing + log.accesses_missing > 0;
 }
 
-bool is_semaphore(const format::PoolRow& pool) {
-  return pool.kind == format::PoolKind::permits;
+bool is_bounded_pool(const model::Trace& trace, const format::PoolRow& pool) {
+  return pool.kind == format::PoolKind::permits && trace.string(pool.name) != "java.util.concurrent.Semaphore";
+}
+bool is_semaphore(const model::Trace& trace, const format::PoolRow& pool) {
+  return pool.kind == format::PoolKind::permits && !is_bounded_pool(trace, pool);
+}
+std::string kind_text(const model::Trace& trace, const format::PoolRow& pool) {
+  return is_bounded_pool(trace, pool) ? "bounded pool" : kPoolKinds[static_cast<size_t>(pool.kind)];
 }
 
 // What went over the program's sockets in one direction.
@@ -154,7 +160,8 @@ table::Table run_table(const Facts& facts) {
   add("events", table::count_text(events));
   add("tasks", table::count_text(static_cast<int64_t>(trace.tasks.size())));
   add("threads", table::count_text(static_cast<int64_t>(trace.threads.size())));
-  const int64_t semaphores = std::ranges::count_if(trace.pools, is_semaphore);
+  const int64_t semaphores =
+      std::ranges::count_if(trace.pools, [&](const auto& pool) { return is_semaphore(trace, pool); });
   add("pools", table::count_text(static_cast<int64_t>(trace.pools.size()) - semaphores));
   if (semaphores > 0) add("semaphores", table::count_text(semaphores));
   if (!trace.connections.empty()) {
@@ -210,11 +217,11 @@ table::Table pools_table(const model::Trace& trace, bool with_semaphores) {
   table::Table table(kInfoPoolsSchema);
   for (size_t p = 0; p < trace.pools.size(); ++p) {
     const format::PoolRow& pool = trace.pools[p];
-    if (is_semaphore(pool) && !with_semaphores) continue;
+    if (is_semaphore(trace, pool) && !with_semaphores) continue;
     Cell most;
     if (pool.max_size != UINT32_MAX && pool.max_size != 0) most = int64_t{pool.max_size};
-    table.add_row({std::string(trace.string(pool.name)), std::string(kPoolKinds[static_cast<size_t>(pool.kind)]),
-                   int64_t{pool.core_size}, most, tasks[p]});
+    table.add_row(
+        {std::string(trace.string(pool.name)), kind_text(trace, pool), int64_t{pool.core_size}, most, tasks[p]});
   }
   table.set_empty_reason("the program used no pool");
   return table;
@@ -310,11 +317,14 @@ const table::Schema kInfoEventsSchema{
 const table::Schema kInfoPoolsSchema{
     "pools",
     "The executors of the program.",
-    {{"pool", "pool", Type::text, Unit::none, "Class and thread name prefix."},
+    {{"pool", "pool", Type::text, Unit::none,
+      "Class and thread name prefix; of a bounded pool its class and its own name."},
      {"kind", "kind", Type::text, Unit::none,
-      "thread pool, scheduled pool, fork-join pool, thread per task, other, semaphore."},
+      "thread pool, scheduled pool, fork-join pool, thread per task, other, semaphore; or a bounded pool, of "
+      "connections or "
+      "the like."},
      {"core_size", "core size", Type::integer, Unit::threads,
-      "Workers that it keeps, 0 if unknown; a semaphore's permits when it was first used."},
+      "Workers that it keeps, 0 if unknown; a semaphore's permits when it was first used; a bounded pool's objects."},
      {"max_size", "most", Type::integer, Unit::threads, "Most workers; empty if unbounded or unknown."},
      {"tasks", "tasks", Type::integer, Unit::tasks, "Tasks that were given to it."}}};
 const table::Schema kInfoThreadsSchema{

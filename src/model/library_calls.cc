@@ -1,5 +1,7 @@
 #include "model/library_calls.h"
 
+#include <algorithm>
+
 namespace contrafact::model {
 
 namespace {
@@ -29,8 +31,22 @@ bool is_lock_call(const Trace& trace, ContextId context) {
   });
 }
 
+bool is_resource_call(const Trace& trace, ContextId context) {
+  struct Taking {
+    std::string_view type, method;
+  };
+  static constexpr Taking kTakings[] = {{"com.zaxxer.hikari.util.ConcurrentBag", "borrow"},
+                                        {"org.apache.commons.pool2.impl.GenericObjectPool", "borrowObject"},
+                                        {"org.apache.tomcat.jdbc.pool.ConnectionPool", "borrowConnection"},
+                                        {"org.h2.jdbcx.JdbcConnectionPool", "getConnection"}};
+  return any_frame(trace, context, [](std::string_view type, std::string_view name) {
+    return std::ranges::any_of(kTakings, [&](const Taking& one) { return type == one.type && name == one.method; });
+  });
+}
+
 bool is_permit_call(const Trace& trace, ContextId context) {
-  return is_queue_call(trace, context) || any_frame(trace, context, [](std::string_view type, std::string_view) {
+  return is_queue_call(trace, context) || is_resource_call(trace, context) ||
+         any_frame(trace, context, [](std::string_view type, std::string_view) {
            return type.substr(0, type.find('$')) == "java.util.concurrent.Semaphore";
          });
 }

@@ -10,9 +10,12 @@ namespace contrafact::model {
 // something that another thread must bring about. False where the recording does not hold these frames.
 bool is_lock_call(const Trace& trace, ContextId context);
 
-// True if the park is for a semaphore's permit, or for an element or a place in a queue: any thread that gives the next
-// one ends the park.
+// True if the park is for a semaphore's permit, an object of a bounded pool, or an element or a place in a queue: any
+// thread that gives the next one ends the park.
 bool is_permit_call(const Trace& trace, ContextId context);
+
+// True for a block of any kind in the method by which a bounded pool hands out its objects (probes_resource.cc).
+bool is_resource_call(const Trace& trace, ContextId context);
 
 // The same for queues alone.
 bool is_queue_call(const Trace& trace, ContextId context);

@@ -209,6 +209,26 @@ context c3 c2 m3:322
   EXPECT_FALSE(is_worker_run(trace, trace.tasks[1]));
 }
 
+TEST(LibraryCalls, ABoundedPoolIsAskedByItsOwnMethod) {
+  const Trace trace = parsed(R"(thread main
+method m1 shop.Orders.load Orders.java:10
+method m2 com.zaxxer.hikari.pool.HikariPool.getConnection HikariPool.java:174
+method m3 com.zaxxer.hikari.util.ConcurrentBag.borrow ConcurrentBag.java:151
+method m4 com.zaxxer.hikari.util.ConcurrentBag.requite ConcurrentBag.java:170
+method m5 java.lang.Thread.sleep Thread.java:450
+context c1 - m1:11
+context c2 c1 m2:180
+context c3 c2 m3:152
+context c4 c3 m5:450
+context c5 c2 m4:171
+0 main thread_begin
+)");
+  EXPECT_TRUE(is_resource_call(trace, ContextId(3)));
+  EXPECT_TRUE(is_permit_call(trace, ContextId(2)));
+  for (const uint32_t other : {0u, 1u, 4u}) EXPECT_FALSE(is_resource_call(trace, ContextId(other))) << other;
+  EXPECT_FALSE(is_queue_call(trace, ContextId(2)));
+}
+
 // Differences and sums of the times that are left cannot overflow.
 TEST(Times, FarFromTheFirstOneAreNotBelieved) {
   const Trace trace = parsed(R"(thread main

@@ -548,17 +548,24 @@ class Compiler {
     return pool < program_.permits.size() && program_.permits[pool] != SimProgram::kPermitsUnknown;
   }
 
+  // What may stand between a block for a permit and the taking: further blocks, and the look whether a connection that
+  // was free is still good.
+  static bool is_of_taking(EventKind kind) {
+    return kind == EventKind::block_begin || kind == EventKind::block_end || kind == EventKind::wake ||
+           kind == EventKind::receive || kind == EventKind::send;
+  }
+
   // Whether the block was for permits that the thread got after it, perhaps after further blocks.
   bool was_for_permits(uint32_t block_begin, uint32_t block_end) const {
     if (program_.permits.empty()) return false;
-    if (static_cast<model::BlockReason>(trace_.a[block_begin]) != model::BlockReason::park) return false;
+    const model::ContextId place(trace_.b[block_begin]);
+    const bool is_park = static_cast<model::BlockReason>(trace_.a[block_begin]) == model::BlockReason::park;
+    if (!is_park && !model::is_resource_call(trace_, place)) return false;
     const uint32_t end = trace_.thread_events(trace_.thread_of(EventIndex(block_end))).end;
     uint32_t next = block_end + 1;
-    while (next < end && (trace_.kind[next] == EventKind::block_begin || trace_.kind[next] == EventKind::block_end ||
-                          trace_.kind[next] == EventKind::wake))
-      ++next;
+    while (next < end && is_of_taking(trace_.kind[next])) ++next;
     return next < end && trace_.kind[next] == EventKind::permit_take && deals_with_permits(next) &&
-           model::is_permit_call(trace_, model::ContextId(trace_.b[block_begin]));
+           model::is_permit_call(trace_, place);
   }
 
   void wake(uint32_t event) {

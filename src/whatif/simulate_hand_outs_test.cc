@@ -276,6 +276,37 @@ TEST(SimulateHandOuts, MoreWorkersWaitForPermitsThatTheRecordedOnesAlwaysHad) {
   EXPECT_EQ(simulated(trace, and_permits).duration_ns, 400);
 }
 
+// t2 waited for t1's connection, sleeping again and again, and then asked the database whether it is still good.
+TEST(SimulateHandOuts, AWaitForAPoolsConnectionEndsWhenOneIsGivenBack) {
+  const auto run = [](std::string_view asks, std::vector<whatif::PoolSize> sizes) {
+    const Trace trace = parsed("method m9 " + std::string(asks) + R"( Asked.java:1
+pool g permits 1 1
+connection n connected 0 5432
+context c9 c2 m9:3
+0 main task_spawn t1 c1 p m2
+0 main task_spawn t2 c1 p m2
+0 w1 task_start t1
+100 w1 permit_take g 1
+600 w1 permit_give g 1
+700 w1 task_end t1
+0 w2 task_start t2
+200 w2 block_begin sleep c9
+400 w2 block_end sleep
+400 w2 block_begin sleep c9
+600 w2 block_end sleep
+600 w2 send n 20
+600 w2 receive n 8
+600 w2 permit_take g 1
+700 w2 permit_give g 1
+700 w2 task_end t2
+)");
+    return simulated(trace, {.cores = 2, .pool_sizes = std::move(sizes)}).duration_ns;
+  };
+  EXPECT_EQ(run("org.h2.jdbcx.JdbcConnectionPool.getConnection", {}), 700);
+  EXPECT_EQ(run("org.h2.jdbcx.JdbcConnectionPool.getConnection", {{model::PoolId(3), 2}, {model::PoolId(0), 1}}), 1000);
+  EXPECT_EQ(run("shop.Orders.retry", {{model::PoolId(3), 2}, {model::PoolId(0), 1}}), 1400);  // it sleeps all the same
+}
+
 TEST(SimulateHandOuts, AWaitForAPermitEndsWhenOneIsGiven) {
   // t2 waited for t1's permit; with t1's task on the same thread it has nothing to wait for.
   const Trace trace = parsed(R"(

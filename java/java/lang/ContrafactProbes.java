@@ -54,6 +54,7 @@ public final class ContrafactProbes {
     ContrafactTasks.prepare();
     ContrafactExecutors.prepare();
     ContrafactLocks.prepare();
+    ContrafactResources.prepare();
     ContrafactSockets.prepare();
     ContrafactSetLog.prepare();
     ContrafactTaints.prepare();

@@ -205,17 +205,22 @@ final class ContrafactTasks {
     if (executor instanceof ForkJoinPool) {
       return poolOf((ForkJoinPool) executor);
     }
-    Class<?> type = executor.getClass();
-    long field = U.getLong(type, POOL_FIELD);
-    if (field == 0) {
-      field = inherited(type, "contrafactPool");
-      U.putLong(type, POOL_FIELD, field);
-    }
+    long field = poolField(executor.getClass());
     if (field < 0) {
       return ContrafactEvents.NONE;
     }
     int number = U.getIntAcquire(executor, field);
     return (number != 0 ? number : ContrafactEvents.addPool(executor)) - 1;
+  }
+
+  /** Where objects of the class keep the number of the pool that they are; negative if the agent gave it no field. */
+  static long poolField(Class<?> type) {
+    long field = U.getLong(type, POOL_FIELD);
+    if (field == 0) {
+      field = inherited(type, "contrafactPool");
+      U.putLong(type, POOL_FIELD, field);
+    }
+    return field;
   }
 
   /** All of them as one. */
