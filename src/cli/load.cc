@@ -40,8 +40,8 @@ struct Options {
 constexpr double kShares[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
 // The curve of one program: up to the saturation of the recorded one, or its own if that is higher.
-base::Result<ProgramLoads> loads_of(const advise::Service& service, const whatif::Variant& variant,
-                                    std::string program, double up_to_per_second) {
+base::Result<ProgramLoads> loads_of(const advise::Service& service, const whatif::Variant& variant, std::string program,
+                                    double up_to_per_second) {
   ProgramLoads loads{.program = std::move(program)};
   base::Result<advise::Saturation> saturation = service.saturation(variant, true);
   if (!saturation) return saturation.error();
@@ -106,6 +106,7 @@ int run(const Options& options, const Session& session) {
   if (!simulator) return impossible(simulator.error().message);
   if (simulator->recorded_ns().empty()) return impossible("no request of the recording can be simulated");
   analysis::Arrivals arrivals = analysis::arrivals_of(requests);
+  if (arrivals.per_second <= 0) return impossible("only one request, or all at once: that does not show how they come");
   const bool was_open = arrivals.open;
   if (options.arrivals != "recorded") arrivals.open = options.arrivals == "open";
 

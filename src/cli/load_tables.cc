@@ -37,7 +37,7 @@ const table::Schema kLoadSchema{
         {"p90_ns", "p90", table::Type::duration, table::Unit::ns, "Nine of ten answers take no longer than this.", 2},
         {"p99_ns", "p99", table::Type::duration, table::Unit::ns, "99 of 100 answers take no longer than this."},
         {"cores_used", "cores used", table::Type::ratio, table::Unit::ratio, "Share of the cores' time in use.", 1},
-        {"remark", "", table::Type::word, table::Unit::none,
+        {"remark", "remark", table::Type::word, table::Unit::none,
          "recorded load: as in the recording; saturated: more clients get no more answers (they do not think); falls "
          "behind: more requests come than are answered; hangs: it comes to a standstill."},
     }};
