@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -32,6 +33,7 @@ struct Options {
   uint32_t requests = 2000;
   uint32_t seeds = 3;
   bool by_task = false;
+  std::string output;
   bool csv = false;
   bool json = false;
 };
@@ -140,6 +142,12 @@ int run(const Options& options, const Session& session) {
   const auto written = [](const base::Status& status) {
     return status.ok() ? kExitOk : fail(kExitOutput, status.error().message);
   };
+  if (!options.output.empty()) {
+    const bool is_svg = std::filesystem::path(options.output).extension() == ".svg";
+    const base::Status status = write_output(options.output, is_svg ? load_picture(document) : load_page(document));
+    if (status.ok()) tell_written(session, options.output);
+    return written(status);
+  }
   if (options.json) return written(print(load_json(document)));
   if (options.csv) return written(print(load_csv(document)));
   return written(print_text(session, load_text(document, session.out)));
@@ -168,7 +176,12 @@ Run declare(OptionList& list) {
   list.add_flag("--by-task", options->by_task,
                 "Take each task that is handed to a pool from outside of tasks for a request; no connection is needed");
   const Option csv = list.add_flag("--csv", options->csv, "Print the curve as CSV");
-  list.add_flag("--json", options->json, "Print JSON").excludes(csv);
+  const Option output =
+      list.add_option("-o,--output", options->output,
+                      "Write the curves as a page with tables, or the picture alone if the name ends with .svg")
+          .value_name("FILE")
+          .excludes(csv);
+  list.add_flag("--json", options->json, "Print JSON").excludes(csv).excludes(output);
   return [options](Session& session) { return run(*options, session); };
 }
 

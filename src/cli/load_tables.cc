@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <sstream>
 
 #include "analysis/lock_profile.h"
 #include "analysis/places.h"
 #include "cli/json_document.h"
 #include "cli/service_report.h"
 #include "cli/trace_input.h"
+#include "report/load_picture.h"
 #include "table/render.h"
 #include "table/value_text.h"
 
@@ -130,6 +133,25 @@ std::string head_text(const LoadDocument& document) {
   return text;
 }
 
+report::LoadPicture picture_of(const LoadDocument& document) {
+  report::LoadPicture picture{
+      .title = "A service under load: " + std::filesystem::path(document.path).filename().string(),
+      .load_title = document.arrivals.open ? "requests that come in a second" : "clients that ask"};
+  constexpr double kNsPerMs = 1e6;
+  for (const ProgramLoads& loads : document.programs) {
+    report::LoadCurve curve{.name = loads.program + " program"};
+    for (const LoadPoint& point : loads.curve) {
+      if (point.stuck) continue;
+      curve.load.push_back(point.open ? point.offered : point.clients);
+      curve.per_second.push_back(point.per_second);
+      curve.p50_ms.push_back(static_cast<double>(point.p50_ns) / kNsPerMs);
+      curve.p99_ms.push_back(static_cast<double>(point.p99_ns) / kNsPerMs);
+    }
+    picture.curves.push_back(std::move(curve));
+  }
+  return picture;
+}
+
 table::Json point_json(const LoadPoint& point) {
   table::Json json{{"open", point.open},
                    {"clients", point.open ? table::Json() : table::Json(point.clients)},
@@ -195,6 +217,22 @@ table::Table load_table(const LoadDocument& document) {
 
 std::string load_text(const LoadDocument& document, const table::TextStyle& style) {
   return head_text(document) + "\n" + table::render_text(load_table(document), style);
+}
+
+std::string load_picture(const LoadDocument& document) {
+  return report::load_svg(picture_of(document));
+}
+
+std::string load_page(const LoadDocument& document) {
+  const table::Table curve = load_table(document);
+  const std::string command(document.trace.fact("command"));
+  std::vector<std::string> notes;
+  std::istringstream head(head_text(document));
+  for (std::string line; std::getline(head, line);) notes.push_back(line);
+  return report::load_page({.picture = picture_of(document),
+                            .subtitle = command.empty() ? document.path : command,
+                            .notes = notes,
+                            .tables = {{"Loads", &curve}}});
 }
 
 std::string load_csv(const LoadDocument& document) {

@@ -43,6 +43,9 @@ table::Json limit_json(const model::Trace& trace, const advise::ServiceLimit& li
 
 table::Table load_table(const LoadDocument& document);
 std::string load_text(const LoadDocument& document, const table::TextStyle& style);
+// As SVG, and as a page.
+std::string load_picture(const LoadDocument& document);
+std::string load_page(const LoadDocument& document);
 std::string load_csv(const LoadDocument& document);
 std::string load_json(const LoadDocument& document);
 

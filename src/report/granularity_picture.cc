@@ -7,71 +7,13 @@
 #include <functional>
 
 #include "report/axis.h"
-#include "table/markup.h"
+#include "report/panel.h"
 #include "table/value_text.h"
 
 namespace contrafact::report {
 namespace {
 
-constexpr double kSheetWidth = 920, kPanelLeft = 70, kPanelRight = 40;
-constexpr double kPanelWidth = kSheetWidth - kPanelLeft - kPanelRight, kPanelHeight = 190;
-constexpr double kPanelGap = 66, kLegendLine = 20, kBandHeight = 10;
-constexpr const char* kCurveColours[kCurvesMax] = {"#3f6fb5", "#d9711c", "#1f8a5b", "#b03060",
-                                                   "#7a5cc0", "#8a6d1c", "#1c8a9a", "#6b747e"};
-constexpr const char* kDarkCurveColours[kCurvesMax] = {"#7fa9e6", "#f0a05a", "#5cc795", "#e07a9c",
-                                                       "#b39bea", "#d0b45a", "#5cc3d3", "#a7b0ba"};
-
-std::string sheet_style() {
-  std::string light, dark;
-  for (size_t i = 0; i < kCurvesMax; ++i) {
-    light += fmt::format(".c{0}{{stroke:{1}}}.b{0}{{fill:{1}}}", i, kCurveColours[i]);
-    dark += fmt::format(".c{0}{{stroke:{1}}}.b{0}{{fill:{1}}}", i, kDarkCurveColours[i]);
-  }
-  return "<style>text{font:13px system-ui,'DejaVu "
-         "Sans',sans-serif;fill:#1d2329}.soft{fill:#5b6570}.title{font-weight:600;"
-         "font-size:15px}.page{fill:#fff}.grid{stroke:#d9dee3}.curve{fill:none;stroke-width:1.8}.blocked,.used{stroke:#"
-         "2a5d9f}.preempted{stroke:#c22525}" +
-         light +
-         "@media(prefers-color-scheme:dark){text{fill:#e4e8ec}.soft{fill:#9aa5b0}.page{fill:#14181c}.grid{stroke:#"
-         "343c44}" +
-         dark + "}</style>\n";
-}
-
-// One plot: its frame, and where a value lies in it.
-class Panel {
- public:
-  Panel(double top, double x_from, double x_to, double y_to) : top_(top), x_from_(x_from), x_to_(x_to), y_to_(y_to) {}
-
-  double x(double value) const { return kPanelLeft + kPanelWidth * (value - x_from_) / (x_to_ - x_from_); }
-  double y(double value) const { return top_ + kPanelHeight * (1 - value / y_to_); }
-  double bottom() const { return top_ + kPanelHeight; }
-
-  std::string heading(std::string_view text) const {
-    return fmt::format("<text class=\"title\" x=\"{}\" y=\"{:.0f}\">{}</text>\n", kPanelLeft, top_ - 12,
-                       table::escape_markup(text));
-  }
-  std::string y_axis(const std::function<std::string(double)>& label, double step) const {
-    std::string out;
-    for (double value = 0; value <= y_to_ * 1.0001; value += step) {
-      out += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", kPanelLeft,
-                         kSheetWidth - kPanelRight, y(value), y(value));
-      out += fmt::format("<text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", kPanelLeft - 8,
-                         y(value) + 4, label(value));
-    }
-    return out;
-  }
-  std::string x_tick(double value, std::string_view label, double below = 0) const {
-    return fmt::format("<text class=\"soft\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n", x(value),
-                       bottom() + 20 + below, label);
-  }
-  std::string x_title(std::string_view text, double below = 0) const {
-    return fmt::format("<text class=\"soft\" text-anchor=\"middle\" x=\"{}\" y=\"{:.0f}\">{}</text>\n",
-                       kPanelLeft + kPanelWidth / 2, bottom() + 38 + below, text);
-  }
-
- private:
-  double top_, x_from_, x_to_, y_to_;
-};
+constexpr double kBandHeight = 10;
 
 // In powers of ten of nanoseconds.
 double log_of(int64_t ns) {
@@ -149,16 +91,10 @@ std::string bands(const Panel& panel, const std::vector<GranularityCurve>& curve
   return out + "\n";
 }
 
-std::string legend(const std::vector<GranularityCurve>& curves, double top) {
-  std::string out;
-  for (size_t i = 0; i < curves.size(); ++i) {
-    const double y = top + kLegendLine * static_cast<double>(i);
-    out += fmt::format("<line class=\"curve c{0}\" x1=\"{1}\" x2=\"{2}\" y1=\"{3:.0f}\" y2=\"{3:.0f}\"/>", i,
-                       kPanelLeft, kPanelLeft + 22, y);
-    out += fmt::format("<text x=\"{}\" y=\"{:.0f}\">{}</text>\n", kPanelLeft + 30, y + 4,
-                       table::escape_markup(table::elide_middle(table::printable(curves[i].name, true), 110, true)));
-  }
-  return out;
+std::vector<std::string> names_of(const std::vector<GranularityCurve>& curves) {
+  std::vector<std::string> names;
+  for (const GranularityCurve& curve : curves) names.push_back(curve.name);
+  return names;
 }
 
 std::string over_time(const GranularityPicture& picture, const std::vector<GranularityCurve>& curves, double top) {
@@ -189,17 +125,12 @@ std::string granularity_svg(const GranularityPicture& picture) {
   const bool has_time = !picture.used.empty() && picture.run_s > 0;
   const double bands_height = (kBandHeight + 2) * static_cast<double>(curves.size());
   double height = top + kPanelHeight + kPanelGap;
-  std::string body = legend(curves, legend_top) + distribution(curves, top);
+  std::string body = legend(names_of(curves), legend_top) + distribution(curves, top);
   if (has_time) {
     body += over_time(picture, curves, height + 14);
     height += 2 * (kPanelHeight + kPanelGap + bands_height + 14);
   }
-  return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" "
-             "role=\"img\">\n<title>{2}</title>\n{3}<rect class=\"page\" width=\"{0}\" height=\"{1:.0f}\"/>\n"
-             "<text class=\"title\" x=\"{4}\" y=\"26\">{2}</text>\n",
-             kSheetWidth, height, table::escape_markup(picture.title), sheet_style(), kPanelLeft) +
-         body + "</svg>\n";
+  return sheet(picture.title, height, body);
 }
 
 }  // namespace contrafact::report

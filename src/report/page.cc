@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "report/granularity_picture.h"
+#include "report/load_picture.h"
 #include "report/page_parts.h"
 #include "report/profile.h"
 #include "table/markup.h"
@@ -15,7 +16,7 @@
 namespace contrafact::report {
 
 // Of src/report/CMakeLists.txt: the files of web/ and Debian's dygraphs.
-extern const std::string_view profile_html, profile_css, profile_js, dygraph_css, dygraph_js, granularity_html;
+extern const std::string_view profile_html, profile_css, profile_js, dygraph_css, dygraph_js, picture_html;
 
 namespace {
 
@@ -128,17 +129,43 @@ std::string profile_page(const ProfilePage& page) {
                              {"dygraph_js", std::string(dygraph_js)}});
 }
 
-std::string granularity_page(const GranularityPage& page) {
+namespace {
+
+// `explain`: how to read the picture, as HTML.
+std::string picture_page(const std::string& title, const std::string& subtitle, const std::string& explain,
+                         const std::string& svg, const std::vector<std::string>& sentences,
+                         const std::vector<PageTable>& all_tables) {
   std::string tables, notes;
-  for (const PageTable& one : page.tables) tables += table_html(one);
-  for (const std::string& note : page.notes)
+  for (const PageTable& one : all_tables) tables += table_html(one);
+  for (const std::string& note : sentences)
     notes += fmt::format("<p class=\"note\">{}</p>\n", table::escape_markup(note));
-  return fill(granularity_html, {{"title", table::escape_markup(page.picture.title)},
-                                 {"subtitle", table::escape_markup(page.subtitle)},
-                                 {"picture", granularity_svg(page.picture)},
-                                 {"notes", notes},
-                                 {"tables", tables},
-                                 {"css", std::string(profile_css)}});
+  return fill(picture_html, {{"title", table::escape_markup(title)},
+                             {"subtitle", table::escape_markup(subtitle)},
+                             {"explain", explain},
+                             {"picture", svg},
+                             {"notes", notes},
+                             {"tables", tables},
+                             {"css", std::string(profile_css)}});
+}
+
+}  // namespace
+
+std::string granularity_page(const GranularityPage& page) {
+  return picture_page(
+      page.picture.title, page.subtitle,
+      "How long the tasks of each class are on a core, and what the machine does meanwhile. A class is <em>active</em> from "
+      "the moment when one of its tasks is handed out until none is pending; below the curves over time it has a band in its "
+      "colour there. Steep curves on the left are many small tasks, on the right a few large ones; a curve with a long flat "
+      "end has stragglers.",
+      granularity_svg(page.picture), page.notes, page.tables);
+}
+
+std::string load_page(const LoadPage& page) {
+  return picture_page(
+      page.picture.title, page.subtitle,
+      "How many requests the service answers under a load, and how long answers then take. Where the upper curve ceases to "
+      "rise, the service is saturated; the lower ones rise before.",
+      load_svg(page.picture), page.notes, page.tables);
 }
 
 }  // namespace contrafact::report
