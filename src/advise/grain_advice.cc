@@ -248,8 +248,8 @@ bool any_grain_promises(const model::Facts& facts) {
   });
 }
 
-int64_t grain_event_cost_ns(const model::Trace& trace) {
-  return model::event_cost_ns(trace);
+whatif::LeftOut left_out_for_grains(const model::Trace& trace) {
+  return {model::event_costs(trace), true};
 }
 
 std::vector<GrainCurve> grain_curves(const Pricer& pricer, const GrainOptions& options) {

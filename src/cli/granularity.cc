@@ -294,7 +294,7 @@ void simulate_curves(const model::Facts& facts, const Session& session, Document
   if (options.no_curves || document.measured.classes.empty()) return;
   Progress progress(session, "simulating fewer and more tasks");
   const advise::Pricer pricer(facts, nullptr,
-                              {.cores = options.cores, .event_cost_ns = advise::grain_event_cost_ns(facts.trace())});
+                              {.cores = options.cores, .left_out = advise::left_out_for_grains(facts.trace())});
   if (!pricer.simulates()) return;
   document.baseline = pricer.baseline();
   constexpr size_t kClassesMax = 8, kPointsMin = 16, kPointsMax = 24, kFew = 4;

@@ -105,7 +105,7 @@ void pay_for_parts(std::span<const model::TaskId> part_of, uint32_t first, const
     const size_t part = op.value - first;
     if (part >= part_of.size()) return 0;
     const bool is_last = part + 1 == part_of.size() || part_of[part + 1] != part_of[part];
-    return is_last ? 0 : recorded.spawn_ns[part_of[part].index()] - program.event_cost_ns;
+    return is_last ? 0 : program.left_out.spawn_ns(recorded, part_of[part].index());
   };
   for (Fiber& fiber : program.fibers) {
     const auto begin = static_cast<uint32_t>(ops.size());
@@ -123,7 +123,7 @@ void pay_for_parts(std::span<const model::TaskId> part_of, uint32_t first, const
 // sizes. None: the tasks are the recorded ones.
 std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts& recorded, const Variant& variant,
                                                              const SimulateOptions& options,
-                                                             int64_t event_cost_ns = 0) {
+                                                             const LeftOut& left_out = {}) {
   std::vector<PoolSize> sizes = options.pool_sizes;
   sizes.insert(sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
   std::optional<RunWithParts> split = with_task_parts(recorded.trace(), variant.splits);
@@ -135,7 +135,7 @@ std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts&
   Variant of_other = variant;
   if (!variant.treatments.empty()) of_other.treatments.resize(other->tasks.size(), Treatment::keep);
   const model::Facts facts(*other);
-  SimProgram program = compile_program(facts, options.build_trace, event_cost_ns);
+  SimProgram program = compile_program(facts, options.build_trace, left_out);
   if (split) {
     const auto first = static_cast<uint32_t>(recorded.trace().tasks.size());
     pay_for_parts(split->part_of, first, recorded.hand_over_costs(), program);
@@ -158,8 +158,8 @@ model::Fact baseline_fact(const BaselineCheck& check) {
   return {std::string(kBaselineErrorFact), fmt::format("{:.6f}", check.error)};
 }
 
-Simulator::Simulator(const model::Facts& facts, int64_t event_cost_ns)
-    : facts_(&facts), program_(std::make_unique<const SimProgram>(compile_program(facts, false, event_cost_ns))) {
+Simulator::Simulator(const model::Facts& facts, const LeftOut& left_out)
+    : facts_(&facts), program_(std::make_unique<const SimProgram>(compile_program(facts, false, left_out))) {
   if (program_->conventions.all_threads_count || !program_->sync.sections.empty())
     retimer_ = std::make_unique<const Retimer>(*program_, facts.wakes());
 }
@@ -185,7 +185,7 @@ base::Result<Simulation> Simulator::simulate(const Variant& variant, const Simul
                                              const SectionPlan* plan) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
-  if (auto simulation = simulate_other_parts(*facts_, variant, quiet, program_->event_cost_ns))
+  if (auto simulation = simulate_other_parts(*facts_, variant, quiet, program_->left_out))
     return *std::move(simulation);
   return simulate_program(*program_, variant, quiet, plan);
 }
