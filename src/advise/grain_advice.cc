@@ -170,14 +170,16 @@ class CurveMaker {
   const GrainOptions& options_;
 };
 
-// The cost of recording a task is known in part only (model/event_cost.h). A fork in a deep recursion took 1.3 us longer
-// recorded than unrecorded, most of which no event shows. Tasks that are not there any more spare that, too. A share of
-// the unchanged run.
-double more_recording(const Pricer& pricer, uint64_t spared) {
-  constexpr double kMostOfTaskNs = 1'500;
+// What tasks that are not there any more spare further. Making a task, and asking for its result, is the program's code,
+// which no event tells from its work: some 150 ns in `TreeCount` (test/truth_granularity). Where the recorder has not
+// timed itself, a fork took up to 1.3 us longer recorded than unrecorded, most of which no event shows. A share of the
+// unchanged run.
+double more_of_tasks(const Pricer& pricer, uint64_t spared) {
+  constexpr double kProgramNs = 250, kRecorderNs = 1'250;
+  const double most_ns = kProgramNs + (pricer.left_out().recording.measured() ? 0 : kRecorderNs);
   const double cores = std::max(1u, pricer.cores() > 0 ? pricer.cores() : model::recorded_cores(pricer.trace()));
   const auto base_ns = static_cast<double>(std::max<int64_t>(1, pricer.baseline()->simulated_ns));
-  return kMostOfTaskNs * static_cast<double>(spared) / (cores * base_ns);
+  return most_ns * static_cast<double>(spared) / (cores * base_ns);
 }
 
 // The time for which tasks were off their cores goes on in the merged ones. Some of it, as waiting for a core behind
@@ -203,7 +205,7 @@ void price(const Pricer& pricer, const GrainCurve& curve, GrainPoint& point) {
   const uint64_t recorded = curve.grain.tasks.size();
   const bool is_cut_off = point.improvement.optimisation == improve::kinds::cut_off;
   const uint64_t spared = is_cut_off ? point.improvement.tasks.size() : recorded - std::min(recorded, point.setting);
-  point.effect.more += more_recording(pricer, spared);
+  point.effect.more += more_of_tasks(pricer, spared);
   if (spared > 0) point.effect.more += less_blocked(pricer, curve.blocked_ns);
   if (!point.effect.stuck) point.gain = gain_of(*pricer.baseline(), point.effect);
 }

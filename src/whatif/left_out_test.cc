@@ -17,7 +17,7 @@ using model::EventKind;
 model::Trace left_out_trace(const std::string& text) {
   base::Result<model::Trace> trace = model::parse_text(
       "fact cores 2\nmethod m1 shop.Main.main Main.java:1\nmethod m2 shop.Sum.compute Sum.java:1\ncontext c1 - m1:7\n"
-      "pool p fork_join 2 2\nthread main\nthread w1\nthread w2\n" +
+      "pool p fork_join 2 2\nthread main\nthread w1\nthread w2\ncpu w2 0 1 blocked\n" +
       text);
   EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
   return trace.ok() ? std::move(*trace) : model::Trace();
@@ -66,7 +66,7 @@ TEST(LeftOut, AWaitHasRoomForIt) {
 TEST(LeftOut, OtherProgramsLeaveTheCores) {
   const model::Trace trace = left_out_trace(
       "cpu main 1000000 2000000 preempted\n0 main thread_begin\n3000000 main thread_end\n"
-      "0 w1 thread_begin\n3000000 w1 thread_end\n");
+      "0 w1 thread_begin\n2000000 w1 thread_end\n");
   EXPECT_EQ(simulated_without(trace, {}).duration_ns, 3'000'000);
   EXPECT_EQ(simulated_without(trace, {{}, true}).duration_ns, 3'000'000 - 1'000'000);
 }

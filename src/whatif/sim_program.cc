@@ -70,7 +70,9 @@ class Compiler {
     if (!kernel_told_ && cores > 0) running = running_changes(trace_, facts_.uses(), assumed().all_threads_count);
     if (!assumed().latencies_of_all_threads) {
       crowding_ = kernel_told_ ? Crowding(trace_, facts_.uses(), cores) : Crowding(running, cores);
-      program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
+      only_typical_ = program_.left_out.other_programs && kernel_told_ && foreign_share() >= kShareTold;
+      if (!only_typical_)
+        program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
       if (!trace_.vm_stints.empty()) full_ = Crowding::with_vm(trace_, facts_.uses(), cores);
     }
@@ -133,18 +135,23 @@ class Compiler {
     }
   }
 
+  // Of the cores' time in the run: what other programs had while this one's threads wanted it.
+  double foreign_share() const {
+    const auto all_ns =
+        static_cast<double>(model::recorded_cores(trace_)) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
+    return all_ns <= 0 ? 0 : static_cast<double>(facts_.foreign_cores().total_ns()) / all_ns;
+  }
+
   void assume_foreign() {
-    const uint32_t cores = model::recorded_cores(trace_);
     foreign_ = &facts_.foreign_cores();
-    const double all_ns = static_cast<double>(cores) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
-    const auto foreign_ns = static_cast<double>(foreign_->total_ns());
-    if (foreign_ns < kShareTold * all_ns) return;
+    const double share = foreign_share();
+    if (share < kShareTold) return;
     program_.notes.push_back(fmt::format(
         "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
         "from the same threads at the same places of the program{}",
         assumed().others_keep_their_cores || !trace_.vm_stints.empty() ? "other programs"
                                                                        : "other programs, and the JVM's own threads,",
-        100 * foreign_ns / all_ns,
+        100 * share,
         assumed().others_keep_their_cores ? ", however it is changed" : ", but where a change leaves a core for them"));
   }
 
@@ -543,7 +550,8 @@ class Compiler {
   }
 
   uint64_t wait_latency_ns(int64_t begin_ns, int64_t completed_ns, int64_t end_ns) const {
-    if (assumed().latencies_of_all_threads || completed_ns <= begin_ns || completed_ns > end_ns) return kTypicalLatency;
+    if (only_typical_ || assumed().latencies_of_all_threads || completed_ns <= begin_ns || completed_ns > end_ns)
+      return kTypicalLatency;
     const int64_t crowded_ns = crowding_.ns(completed_ns, end_ns), typical_ns = program_.latencies.wait_ns;
     return static_cast<uint64_t>(own_latency_ns(end_ns - completed_ns, crowded_ns, typical_ns));
   }
@@ -646,6 +654,8 @@ class Compiler {
   int64_t owed_behind_ns_ = 0;                           // the same, from the next event on
   bool told_of_all_ = false;                             // the kernel lost no switches
   bool kernel_told_ = false;
+  // Hand-overs take typical times: in their own they waited for other programs, which are left out.
+  bool only_typical_ = false;
   bool worker_ = false;
   bool own_cpu_ = false;              // the thread's own code is CPU, even where the kernel did not report
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
