@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/text_trace.h"
+#include "whatif/sim_latency.h"
 #include "whatif/simulate.h"
 
 namespace contrafact::whatif {
@@ -92,6 +93,29 @@ TEST(LeftOut, ACalledTaskHasNothingOfWhatHandingItOverTook) {
   EXPECT_NEAR(static_cast<double>(before_ns - after_ns), 3'000, 50);
   EXPECT_NEAR(static_cast<double>(simulated_without(trace, {}).duration_ns),
               static_cast<double>(simulated_without(trace, all).duration_ns), 50);
+}
+
+// Main starts w1 and w2, and is off its core for 50 us and for 900 us meanwhile; later it is off its core for 10 us more.
+constexpr const char* kTwoStarts =
+    "cpu main 10000 60000 blocked\ncpu main 110000 1010000 blocked\ncpu main 1500000 1510000 blocked\n"
+    "0 main thread_begin\n0 main task_spawn t1 c1 - m2\n100000 main task_spawn t2 c1 - m2\n"
+    "1200000 main wait_begin t1 c1\n1200000 main wait_end t1\n2000000 main thread_end\n"
+    "20000 w1 thread_begin\n20000 w1 task_start t1\n70000 w1 task_end t1\n70000 w1 thread_end\n"
+    "700000 w2 thread_begin\n700000 w2 task_start t2\n770000 w2 task_end t2\n770000 w2 thread_end\n";
+
+TEST(LeftOut, StartingAThreadTakesWhatTheShorterStartsTook) {
+  const model::Trace trace = left_out_trace(kTwoStarts);
+  EXPECT_EQ(start_pause_ns(trace, 0.5), 50'000);
+  EXPECT_EQ(start_pause_ns(trace, 1), 900'000);
+  EXPECT_EQ(start_pause_ns(left_out_trace(kTwoForks), 0.5), 0) << "no thread is started";
+}
+
+// Others had a core for 200 us of 2000 (on two cores, 5 %) while main wanted it: its long start may have waited for them.
+TEST(LeftOut, AStartThatMayHaveWaitedForOtherProgramsDoesNot) {
+  const model::Trace quiet = left_out_trace(kTwoStarts);
+  EXPECT_EQ(simulated_without(quiet, {{}, true}).duration_ns, 2'000'000) << "nobody else had a core";
+  const model::Trace busy = left_out_trace(std::string(kTwoStarts) + "cpu main 1600000 1800000 preempted\n");
+  EXPECT_EQ(simulated_without(busy, {{}, true}).duration_ns, 2'000'000 - 200'000 - (900'000 - 50'000));
 }
 
 }  // namespace

@@ -53,7 +53,9 @@ class Compiler {
     program_.uses = facts_.uses();
     program_.begin_ns = trace_.begin_ns();
     program_.end_ns = program_.begin_ns;
-    program_.latencies = measure_latencies(trace_, facts_.uses());
+    kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
+    find_undisturbed();
+    program_.latencies = measure_latencies(trace_, facts_.uses(), undisturbed_);
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
     tokens_ = match_wakes(trace_, facts_.uses());
     program_.tokens = tokens_.count;
@@ -65,12 +67,10 @@ class Compiler {
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
     program_.rounds = find_rounds(trace_, facts_.uses(), program_.sync.sections, program_.sync.section_of_event);
     program_.notes = program_.rounds.notes;
-    kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     std::vector<RunningChange> running;
     if (!kernel_told_ && cores > 0) running = running_changes(trace_, facts_.uses(), assumed().all_threads_count);
     if (!assumed().latencies_of_all_threads) {
       crowding_ = kernel_told_ ? Crowding(trace_, facts_.uses(), cores) : Crowding(running, cores);
-      only_typical_ = program_.left_out.other_programs && kernel_told_ && foreign_share() >= kShareTold;
       if (!only_typical_)
         program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
@@ -142,6 +142,17 @@ class Compiler {
     return all_ns <= 0 ? 0 : static_cast<double>(facts_.foreign_cores().total_ns()) / all_ns;
   }
 
+  // Where other programs are left out that had a share of the cores, as large a share of the hand-overs may have waited
+  // for them: the longest ones. In the middle of the others is what takes long without them.
+  void find_undisturbed() {
+    if (!program_.left_out.other_programs || !kernel_told_) return;
+    const double share = foreign_share();
+    if (share < kShareTold) return;
+    only_typical_ = true;
+    undisturbed_ = (1 - std::min(1.0, share)) / 2;
+    start_pause_ns_ = start_pause_ns(trace_, undisturbed_);
+  }
+
   void assume_foreign() {
     foreign_ = &facts_.foreign_cores();
     const double share = foreign_share();
@@ -192,6 +203,7 @@ class Compiler {
       owe(walk);
       if (runs) {
         around_ = handed_over_by(walk);
+        starts_thread_ = comes_behind_start(walk);
         add_time(off_core, since_ns, now_ns);
       } else {
         owed_ns_ = std::max<int64_t>(0, owed_ns_ - (now_ns - since_ns));
@@ -248,6 +260,15 @@ class Compiler {
     }
   }
 
+  // Whether the event before this one started a thread.
+  bool comes_behind_start(const TaskWalk& walk) const {
+    const uint32_t event = walk.event().value;
+    if (event == trace_.thread_events(trace_.thread_of(walk.event())).begin) return false;
+    const uint32_t started = trace_.a[event - 1];
+    return trace_.kind[event - 1] == EventKind::task_spawn && started != UINT32_MAX &&
+           task(started).kind == TaskKind::thread;
+  }
+
   void note_end(uint32_t fiber, int64_t end_ns) {
     if (!program_.background[fiber]) program_.end_ns = std::max(program_.end_ns, end_ns);
   }
@@ -301,6 +322,7 @@ class Compiler {
   // A task slept, and no event says for what. While all cores were in use, it may have waited for something that
   // another thread held within the virtual machine (keep_rare_waits).
   void add_pause(Draft& draft, int64_t begin_ns, int64_t end_ns, bool own_run) {
+    if (only_typical_ && starts_thread_) end_ns = std::min(end_ns, begin_ns + start_pause_ns_);
     const int64_t full_ns = own_run || trace_.vm_stints.empty() ? 0 : full_.ns(begin_ns, end_ns);
     add(draft, OpCode::vm_wait, static_cast<uint64_t>(full_ns));
     add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns - full_ns));
@@ -656,6 +678,9 @@ class Compiler {
   bool kernel_told_ = false;
   // Hand-overs take typical times: in their own they waited for other programs, which are left out.
   bool only_typical_ = false;
+  double undisturbed_ = 0.5;    // the quantile of hand-overs that is typical without other programs
+  int64_t start_pause_ns_ = 0;  // the most that a thread is off its core for starting another
+  bool starts_thread_ = false;  // in the time that is added
   bool worker_ = false;
   bool own_cpu_ = false;              // the thread's own code is CPU, even where the kernel did not report
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
