@@ -55,7 +55,7 @@ table::Table curves_of(const Document& document) {
                          : !document.baseline       ? "the run cannot be simulated"
                                                     : "no class of tasks can be merged, split or cut off");
   if (document.baseline)
-    table.add_note(fmt::format("(simulated on {}; the recorded run, simulated unchanged, takes {} instead of {}{})",
+    table.add_note(fmt::format("(simulated on {}, without the recorder and other programs; with them the unchanged run takes {} instead of {}{})",
                                document.options.cores == 0
                                    ? "the recorded cores"
                                    : table::counted_text(document.options.cores, "core", "cores"),
