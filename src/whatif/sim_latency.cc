@@ -61,7 +61,7 @@ class Sampler {
     Latencies result;
     for (PoolSamples& pool : pools_)
       result.pools.push_back({quantile_ns(pool.fresh_ns, quantile_), quantile_ns(pool.idle_ns, quantile_),
-                              median_ns(pool.turnaround_ns),
+                              quantile_ns(pool.turnaround_ns, quantile_),
                               median_ns(pool.help_before_ns) + median_ns(pool.help_after_ns)});
     for (PoolLatency& pool : result.pools) {
       // A pool that never showed one of the cases: take the nearest.

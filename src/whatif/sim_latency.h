@@ -41,7 +41,7 @@ struct Latencies {
   int64_t thread_ns = 0;           // Thread.start to the beginning of the run
 };
 
-// `quantile`: of sleeps' ends and of starts, which wait for a core; 0.5 where they are as long as usual.
+// `quantile`: of all that may have waited for a core; the time around helping is always the median.
 Latencies measure_latencies(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
                             double quantile = 0.5);
 

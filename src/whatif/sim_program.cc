@@ -54,8 +54,12 @@ class Compiler {
     program_.begin_ns = trace_.begin_ns();
     program_.end_ns = program_.begin_ns;
     kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
-    find_undisturbed();
-    program_.latencies = measure_latencies(trace_, facts_.uses(), undisturbed_);
+    find_disturbed();
+    program_.latencies = measure_latencies(trace_, facts_.uses(), (1 - disturbed_) / 2);
+    if (disturbed_ > 0) {
+      longest_ = measure_latencies(trace_, facts_.uses(), 1 - disturbed_);
+      longest_start_pause_ns_ = start_pause_ns(trace_, 1 - disturbed_);
+    }
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
     tokens_ = match_wakes(trace_, facts_.uses());
     program_.tokens = tokens_.count;
@@ -71,8 +75,8 @@ class Compiler {
     if (!kernel_told_ && cores > 0) running = running_changes(trace_, facts_.uses(), assumed().all_threads_count);
     if (!assumed().latencies_of_all_threads) {
       crowding_ = kernel_told_ ? Crowding(trace_, facts_.uses(), cores) : Crowding(running, cores);
-      if (!only_typical_)
-        program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
+      program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
+      if (disturbed_ > 0) bound_hand_overs();
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
       if (!trace_.vm_stints.empty()) full_ = Crowding::with_vm(trace_, facts_.uses(), cores);
     }
@@ -143,14 +147,24 @@ class Compiler {
   }
 
   // Where other programs are left out that had a share of the cores, as large a share of the hand-overs may have waited
-  // for them: the longest ones. In the middle of the others is what takes long without them.
-  void find_undisturbed() {
+  // for them: the longest ones. Without them, those take no longer than the longest of the others, and what is typical
+  // is in the middle of the others.
+  void find_disturbed() {
     if (!program_.left_out.other_programs || !kernel_told_) return;
     const double share = foreign_share();
-    if (share < kShareTold) return;
-    only_typical_ = true;
-    undisturbed_ = (1 - std::min(1.0, share)) / 2;
-    start_pause_ns_ = start_pause_ns(trace_, undisturbed_);
+    if (share >= kShareTold) disturbed_ = std::min(1.0, share);
+  }
+
+  void bound_hand_overs() {
+    for (size_t i = 0; i < program_.hand_overs.size(); ++i) {
+      HandOver& hand_over = program_.hand_overs[i];
+      const model::PoolId pool = trace_.tasks[i].pool;
+      const PoolLatency most =
+          pool.valid() ? longest_.pools[pool.index()] : PoolLatency{.fresh_ns = longest_.thread_ns};
+      hand_over.ns = std::min(hand_over.ns, hand_over.kind == HandOver::Kind::fresh  ? most.fresh_ns
+                                            : hand_over.kind == HandOver::Kind::idle ? most.idle_ns
+                                                                                     : most.turnaround_ns);
+    }
   }
 
   void assume_foreign() {
@@ -322,7 +336,7 @@ class Compiler {
   // A task slept, and no event says for what. While all cores were in use, it may have waited for something that
   // another thread held within the virtual machine (keep_rare_waits).
   void add_pause(Draft& draft, int64_t begin_ns, int64_t end_ns, bool own_run) {
-    if (only_typical_ && starts_thread_) end_ns = std::min(end_ns, begin_ns + start_pause_ns_);
+    if (disturbed_ > 0 && starts_thread_) end_ns = std::min(end_ns, begin_ns + longest_start_pause_ns_);
     const int64_t full_ns = own_run || trace_.vm_stints.empty() ? 0 : full_.ns(begin_ns, end_ns);
     add(draft, OpCode::vm_wait, static_cast<uint64_t>(full_ns));
     add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns - full_ns));
@@ -572,10 +586,10 @@ class Compiler {
   }
 
   uint64_t wait_latency_ns(int64_t begin_ns, int64_t completed_ns, int64_t end_ns) const {
-    if (only_typical_ || assumed().latencies_of_all_threads || completed_ns <= begin_ns || completed_ns > end_ns)
-      return kTypicalLatency;
+    if (assumed().latencies_of_all_threads || completed_ns <= begin_ns || completed_ns > end_ns) return kTypicalLatency;
     const int64_t crowded_ns = crowding_.ns(completed_ns, end_ns), typical_ns = program_.latencies.wait_ns;
-    return static_cast<uint64_t>(own_latency_ns(end_ns - completed_ns, crowded_ns, typical_ns));
+    const int64_t own_ns = own_latency_ns(end_ns - completed_ns, crowded_ns, typical_ns);
+    return static_cast<uint64_t>(disturbed_ > 0 ? std::min(own_ns, longest_.wait_ns) : own_ns);
   }
 
   void block(const TaskWalk& walk, uint32_t event) {
@@ -676,11 +690,10 @@ class Compiler {
   int64_t owed_behind_ns_ = 0;                           // the same, from the next event on
   bool told_of_all_ = false;                             // the kernel lost no switches
   bool kernel_told_ = false;
-  // Hand-overs take typical times: in their own they waited for other programs, which are left out.
-  bool only_typical_ = false;
-  double undisturbed_ = 0.5;    // the quantile of hand-overs that is typical without other programs
-  int64_t start_pause_ns_ = 0;  // the most that a thread is off its core for starting another
-  bool starts_thread_ = false;  // in the time that is added
+  double disturbed_ = 0;                // find_disturbed()
+  Latencies longest_;                   // that hand-overs take without other programs, where these disturbed some
+  int64_t longest_start_pause_ns_ = 0;  // the same, of a thread's being off its core for starting another
+  bool starts_thread_ = false;          // in the time that is added
   bool worker_ = false;
   bool own_cpu_ = false;              // the thread's own code is CPU, even where the kernel did not report
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
