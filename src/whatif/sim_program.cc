@@ -217,7 +217,7 @@ class Compiler {
       owe(walk);
       if (runs) {
         around_ = handed_over_by(walk);
-        starts_thread_ = comes_behind_start(walk);
+        started_ = started_before(walk);
         add_time(off_core, since_ns, now_ns);
       } else {
         owed_ns_ = std::max<int64_t>(0, owed_ns_ - (now_ns - since_ns));
@@ -274,13 +274,14 @@ class Compiler {
     }
   }
 
-  // Whether the event before this one started a thread.
-  bool comes_behind_start(const TaskWalk& walk) const {
+  // The thread's run that the event before this one started; kNoTask if it was another event.
+  uint32_t started_before(const TaskWalk& walk) const {
     const uint32_t event = walk.event().value;
-    if (event == trace_.thread_events(trace_.thread_of(walk.event())).begin) return false;
+    if (event == trace_.thread_events(trace_.thread_of(walk.event())).begin) return kNoTask;
     const uint32_t started = trace_.a[event - 1];
-    return trace_.kind[event - 1] == EventKind::task_spawn && started != UINT32_MAX &&
-           task(started).kind == TaskKind::thread;
+    const bool is_start = trace_.kind[event - 1] == EventKind::task_spawn && started != UINT32_MAX &&
+                          task(started).kind == TaskKind::thread;
+    return is_start ? started : kNoTask;
   }
 
   void note_end(uint32_t fiber, int64_t end_ns) {
@@ -336,7 +337,11 @@ class Compiler {
   // A task slept, and no event says for what. While all cores were in use, it may have waited for something that
   // another thread held within the virtual machine (keep_rare_waits).
   void add_pause(Draft& draft, int64_t begin_ns, int64_t end_ns, bool own_run) {
-    if (disturbed_ > 0 && starts_thread_) end_ns = std::min(end_ns, begin_ns + longest_start_pause_ns_);
+    if (started_ != kNoTask && program_.left_out.any()) {
+      if (disturbed_ > 0) end_ns = std::min(end_ns, begin_ns + longest_start_pause_ns_);
+      draft.ops.push_back({static_cast<uint64_t>(end_ns - begin_ns), started_, OpCode::start_pause});
+      return;
+    }
     const int64_t full_ns = own_run || trace_.vm_stints.empty() ? 0 : full_.ns(begin_ns, end_ns);
     add(draft, OpCode::vm_wait, static_cast<uint64_t>(full_ns));
     add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns - full_ns));
@@ -693,7 +698,7 @@ class Compiler {
   double disturbed_ = 0;                // find_disturbed()
   Latencies longest_;                   // that hand-overs take without other programs, where these disturbed some
   int64_t longest_start_pause_ns_ = 0;  // the same, of a thread's being off its core for starting another
-  bool starts_thread_ = false;          // in the time that is added
+  uint32_t started_ = kNoTask;          // started_before() the time that is added
   bool worker_ = false;
   bool own_cpu_ = false;              // the thread's own code is CPU, even where the kernel did not report
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run

@@ -37,6 +37,7 @@ namespace contrafact::whatif {
 enum class OpCode : uint8_t {
   cpu,          // value: ns
   around,       // value: ns of core time for handing over a task, which stands for the event; none where it is called
+  start_pause,  // value: ns off the core for starting a thread, whose task stands for the event; none if it is not started
   pause,        // value: ns
   vm_wait,      // value: ns; a pause for something that other threads held within the virtual machine
   stop,         // value: which of the recorded stops of the virtual machine

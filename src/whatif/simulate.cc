@@ -119,10 +119,17 @@ void pay_for_parts(std::span<const model::TaskId> part_of, uint32_t first, const
   program.ops = std::move(ops);
 }
 
+// A part begins where it lies in its task, long after that was handed out: that says nothing of how long a part takes to
+// begin.
+void start_as_usual(uint32_t first, const Latencies& recorded, SimProgram& program) {
+  program.latencies = recorded;
+  for (size_t part = first; part < program.hand_overs.size(); ++part) program.hand_overs[part] = {};
+}
+
 // The run with other tasks than the recorded ones: those that are split, and those of parallel streams on pools of other
 // sizes. None: the tasks are the recorded ones.
 std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts& recorded, const Variant& variant,
-                                                             const SimulateOptions& options,
+                                                             const SimulateOptions& options, const Latencies& latencies,
                                                              const LeftOut& left_out = {}) {
   std::vector<PoolSize> sizes = options.pool_sizes;
   sizes.insert(sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
@@ -139,6 +146,7 @@ std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts&
   if (split) {
     const auto first = static_cast<uint32_t>(recorded.trace().tasks.size());
     pay_for_parts(split->part_of, first, recorded.hand_over_costs(), program);
+    start_as_usual(first, latencies, program);
   }
   return simulate_program(program, of_other, options);
 }
@@ -146,7 +154,8 @@ std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts&
 }  // namespace
 
 base::Result<Simulation> simulate(const model::Facts& facts, const Variant& variant, const SimulateOptions& options) {
-  if (auto simulation = simulate_other_parts(facts, variant, options)) return *std::move(simulation);
+  const Latencies latencies = measure_latencies(facts.trace(), facts.uses());
+  if (auto simulation = simulate_other_parts(facts, variant, options, latencies)) return *std::move(simulation);
   return simulate_program(compile_program(facts, options.build_trace), variant, options);
 }
 
@@ -185,7 +194,7 @@ base::Result<Simulation> Simulator::simulate(const Variant& variant, const Simul
                                              const SectionPlan* plan) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
-  if (auto simulation = simulate_other_parts(*facts_, variant, quiet, program_->left_out))
+  if (auto simulation = simulate_other_parts(*facts_, variant, quiet, program_->latencies, program_->left_out))
     return *std::move(simulation);
   return simulate_program(*program_, variant, quiet, plan);
 }
