@@ -314,7 +314,7 @@ base::Result<Advices> advise(const Engines& engines, const improve::Candidates& 
   }
   if (pricer.simulates() && options.sizes_max >= kAllSizes && any_grain_promises(pricer.facts())) {
     const Pricer lean(pricer.facts(), nullptr,
-                      {.cores = pricer.cores(), .event_cost_ns = grain_event_cost_ns(pricer.trace())});
+                      {.cores = pricer.cores(), .left_out = left_out_for_grains(pricer.trace())});
     std::vector<Advice> grains = grain_advices(lean, grain_curves(lean, {.classes_max = 3,
                                                                          .points_max = 8,
                                                                          .share_min = kTellableTime,

@@ -47,11 +47,11 @@ struct GrainOptions {
 // Whether a class of tasks is too fine, too coarse or unbalanced. Where none is, curves with `only_promising` are empty.
 bool any_grain_promises(const model::Facts& facts);
 
-// For the pricer of grains: what each event cost the recorded run.
-int64_t grain_event_cost_ns(const model::Trace& trace);
+// For the pricer of grains: the recorder and other programs.
+whatif::LeftOut left_out_for_grains(const model::Trace& trace);
 
 // The classes that take the most time come first. A class that can be neither merged nor split has no curve.
-// REQUIRES: the pricer simulates; its options have grain_event_cost_ns.
+// REQUIRES: the pricer simulates; its options have left_out_for_grains.
 std::vector<GrainCurve> grain_curves(const Pricer& pricer, const GrainOptions& options);
 
 // The best point of each curve that gains.

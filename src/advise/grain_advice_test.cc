@@ -96,5 +96,22 @@ TEST(GrainAdvice, RightTasksStayAsTheyAre) {
   for (const GrainCurve& curve : grain_curves(pricer, {})) EXPECT_FALSE(curve.gains());
 }
 
+// t1 runs t2 while it waits for it. Its thread is off the core for 2 ms meanwhile.
+TEST(GrainAdvice, WhatNestedTasksAreOffTheCoreTogetherCountsOnce) {
+  const model::Trace trace = parsed_grains(
+      "cpu w1 3000000 5000000 blocked\n0 main task_spawn t1 c1 p m2\n0 main wait_begin t1 c2\n"
+      "9000000 main wait_end t1\n9000000 main thread_end\n"
+      "0 w1 worker_idle p\n0 w1 worker_busy p\n0 w1 task_start t1\n1000000 w1 task_spawn t2 c1 p m2\n"
+      "1000000 w1 wait_begin t2 c2\n1000000 w1 task_start t2\n8000000 w1 task_complete t2\n8000000 w1 task_end t2\n"
+      "8000000 w1 wait_end t2\n9000000 w1 task_complete t1\n9000000 w1 task_end t1\n9000000 w1 worker_idle p\n");
+  const model::Facts facts(trace);
+  const Pricer pricer(facts, nullptr, {});
+  ASSERT_TRUE(pricer.simulates());
+  const std::vector<GrainCurve> curves = grain_curves(pricer, {});
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].axis, GrainAxis::level);
+  EXPECT_EQ(curves[0].blocked_ns, 2'000'000);
+}
+
 }  // namespace
 }  // namespace contrafact::advise

@@ -54,7 +54,7 @@ Pricer::Pricer(const model::Facts& facts, const analysis::SectionFacts* sections
       trace_(facts.trace()),
       sections_(sections),
       options_(options),
-      simulator_(facts, options.event_cost_ns) {
+      simulator_(facts, options.left_out) {
   if (sections_ != nullptr) {
     bounds_ = std::make_unique<const whatif::SectionBounds>(simulator_, trace_, sections_->sections, sections_->sets,
                                                             sections_->recorded, sections_->graph);
@@ -89,7 +89,7 @@ Pricer::~Pricer() = default;
 // The error is that for the recorded run, the simulated run that of the options.
 base::Result<whatif::BaselineCheck> Pricer::check_baseline() const {
   base::Result<whatif::BaselineCheck> check = simulator_.check_baseline({.cores = options_.cores});
-  if (!check || options_.event_cost_ns == 0) return check;
+  if (!check || !options_.left_out.any()) return check;
   base::Result<whatif::BaselineCheck> recorded = whatif::Simulator(facts_).check_baseline({.cores = options_.cores});
   if (!recorded) return recorded;
   recorded->simulated_ns = check->simulated_ns;

@@ -24,9 +24,8 @@ struct PricerOptions {
   // Simulations with drawn hand-overs, beside the typical one; 0: no interval of draws. Traces of one kind of hand-over
   // are simulated once.
   uint32_t draws = 5;
-  // Of each event, left out of the unchanged run and of changed ones (model/event_cost.h): they are then runs without a
-  // recorder. The error of the simulation is still that for the recorded run.
-  int64_t event_cost_ns = 0;
+  // Of the unchanged run and of changed ones. The error of the simulation is still that for the recorded run.
+  whatif::LeftOut left_out = {};
 };
 
 class Pricer {
@@ -49,7 +48,7 @@ class Pricer {
   const model::HandOverCosts& hand_over_costs() const { return facts_.hand_over_costs(); }
   bool simulates() const { return baseline_.has_value(); }
   uint32_t cores() const { return options_.cores; }
-  int64_t event_cost_ns() const { return options_.event_cost_ns; }
+  const whatif::LeftOut& left_out() const { return options_.left_out; }
   const whatif::SimProgram& program() const { return simulator_.program(); }
 
   // The improvements made together. Errors: they exclude each other, or one cannot be made.

@@ -175,11 +175,24 @@ void add_reuse_fact(JNIEnv* jni) {
   if (jni->ExceptionCheck()) jni->ExceptionClear();
 }
 
+// docs/format.md: `recording.ns.KIND`.
+void add_cost_facts(JNIEnv* jni) {
+  jclass type = jni->FindClass("java/lang/ContrafactCosts");
+  jmethodID cost_of = type ? jni->GetStaticMethodID(type, "of", "(I)I") : nullptr;
+  for (const format::EventSchema& schema : format::kEventSchemas) {
+    const jint ns = cost_of ? jni->CallStaticIntMethod(type, cost_of, static_cast<jint>(schema.kind)) : -1;
+    if (jni->ExceptionCheck()) break;
+    if (ns >= 0) g_agent->recorder->add_fact("recording.ns." + std::string(schema.name), std::to_string(ns));
+  }
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+}
+
 void JNICALL on_vm_death(jvmtiEnv*, JNIEnv* jni) {
   if (!g_agent->live) return;
   set_live(jni, false);
   add_reuse_fact(jni);
   add_context_facts();
+  add_cost_facts(jni);
   add_pool_facts();
   add_lock_facts();
   g_agent->pinned.report(*g_agent->recorder);

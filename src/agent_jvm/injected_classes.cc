@@ -21,6 +21,7 @@ EMBED(analysis_events, "ContrafactAnalysisEvents")
 EMBED(direct, "ContrafactDirect")
 EMBED(direct_contexts, "ContrafactDirectContexts")
 EMBED(contexts, "ContrafactContexts")
+EMBED(costs, "ContrafactCosts")
 EMBED(events, "ContrafactEvents")
 EMBED(executors, "ContrafactExecutors")
 EMBED(flow, "ContrafactFlow")
@@ -56,6 +57,7 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactQueued$Node", contrafact_class_queued_node, contrafact_class_end_queued_node},
     {"java/lang/ContrafactQueued", contrafact_class_queued, contrafact_class_end_queued},
     {"java/lang/ContrafactContexts", contrafact_class_contexts, contrafact_class_end_contexts},
+    {"java/lang/ContrafactCosts", contrafact_class_costs, contrafact_class_end_costs},
     {"java/lang/ContrafactProbes", contrafact_class_probes, contrafact_class_end_probes},
     {"java/lang/ContrafactExecutors", contrafact_class_executors, contrafact_class_end_executors},
     {"java/lang/ContrafactLocks", contrafact_class_locks, contrafact_class_end_locks},

@@ -55,7 +55,7 @@ table::Table curves_of(const Document& document) {
                          : !document.baseline       ? "the run cannot be simulated"
                                                     : "no class of tasks can be merged, split or cut off");
   if (document.baseline)
-    table.add_note(fmt::format("(simulated on {}; the recorded run, simulated unchanged, takes {} instead of {}{})",
+    table.add_note(fmt::format("(simulated on {}, without the recorder and other programs; with them the unchanged run takes {} instead of {}{})",
                                document.options.cores == 0
                                    ? "the recorded cores"
                                    : table::counted_text(document.options.cores, "core", "cores"),
@@ -294,7 +294,7 @@ void simulate_curves(const model::Facts& facts, const Session& session, Document
   if (options.no_curves || document.measured.classes.empty()) return;
   Progress progress(session, "simulating fewer and more tasks");
   const advise::Pricer pricer(facts, nullptr,
-                              {.cores = options.cores, .event_cost_ns = advise::grain_event_cost_ns(facts.trace())});
+                              {.cores = options.cores, .left_out = advise::left_out_for_grains(facts.trace())});
   if (!pricer.simulates()) return;
   document.baseline = pricer.baseline();
   constexpr size_t kClassesMax = 8, kPointsMin = 16, kPointsMax = 24, kFew = 4;

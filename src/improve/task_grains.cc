@@ -23,37 +23,44 @@ bool is_handed_out(const model::Facts& facts, const TaskRow& row) {
   return row.kind == model::TaskKind::thread && facts.uses()[runner].role != model::ThreadRole::worker;
 }
 
-// By task: the task that handed it out.
-std::vector<TaskId> spawners_of(const Trace& trace) {
-  std::vector<TaskId> spawners(trace.tasks.size());
+// By task: the task that handed it out; of one that nobody handed out, the task in which it was called. Of the tasks that
+// invokeAll gets, it hands out all but one, and calls that one itself.
+std::vector<TaskId> parents_of(const Trace& trace) {
+  std::vector<TaskId> parents(trace.tasks.size());
   for (uint32_t i = 0; i < trace.threads.size(); ++i) {
-    for (model::TaskWalk walk(trace, model::ThreadId(i)); walk.next();) {
-      if (walk.kind() == model::EventKind::task_spawn && walk.a() < spawners.size()) spawners[walk.a()] = walk.task();
+    TaskId outer;
+    for (model::TaskWalk walk(trace, model::ThreadId(i)); walk.next(); outer = walk.task()) {
+      if (walk.a() >= parents.size()) continue;
+      const bool is_called = walk.kind() == model::EventKind::task_start && !trace.tasks[walk.a()].spawn.valid();
+      if (walk.kind() == model::EventKind::task_spawn || is_called) parents[walk.a()] = outer;
     }
   }
-  return spawners;
+  return parents;
 }
 
-// By task: how many tasks of its body led to it.
+// By task: how many tasks of its body led to it. A task that was called has no body in the trace: it is taken to have its
+// caller's.
 std::vector<uint32_t> levels_of(const Trace& trace) {
   constexpr uint32_t kUnknown = UINT32_MAX;
-  const std::vector<TaskId> spawners = spawners_of(trace);
+  const std::vector<TaskId> parents = parents_of(trace);
   std::vector<uint32_t> levels(trace.tasks.size(), kUnknown);
+  std::vector<model::MethodId> bodies(trace.tasks.size());
   std::vector<uint32_t> path;
   for (uint32_t i = 0; i < levels.size(); ++i) {
-    // Up to a task whose level is known, or that another body handed out. A damaged trace may have a circle: in it, a
-    // task on the path comes again with a level that is set below.
-    uint32_t at = i;
+    // Up to a task whose level is known. A damaged trace may have a circle: in it, a task on the path comes again with a
+    // level that is set below.
     path.clear();
-    while (levels[at] == kUnknown) {
-      levels[at] = 0;
-      path.push_back(at);
-      const TaskId by = spawners[at];
-      if (!by.valid() || trace.tasks[by.index()].body != trace.tasks[at].body) break;
-      at = by.value;
+    for (TaskId at(i); at.valid() && levels[at.index()] == kUnknown; at = parents[at.index()]) {
+      levels[at.index()] = 0;
+      path.push_back(at.value);
     }
-    uint32_t level = path.empty() || at == path.back() ? 0 : levels[at] + 1;
-    for (auto task = path.rbegin(); task != path.rend(); ++task) levels[*task] = level++;
+    for (auto task = path.rbegin(); task != path.rend(); ++task) {
+      const TaskId by = parents[*task];
+      const TaskRow& row = trace.tasks[*task];
+      bodies[*task] = row.body.valid() || row.spawn.valid() || !by.valid() ? row.body : bodies[by.index()];
+      const bool goes_on = by.valid() && bodies[*task].valid() && bodies[by.index()] == bodies[*task];
+      levels[*task] = goes_on ? levels[by.index()] + 1 : 0;
+    }
   }
   return levels;
 }

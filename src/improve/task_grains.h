@@ -15,8 +15,8 @@ struct TaskGrain {
   model::MethodId body;
   model::ContextId place;            // of the spawn of the class's first task
   std::vector<model::TaskId> tasks;  // handed out to a pool, or threads that the program starts; all ran. Ascending
-  // Of a recursion: by position in `tasks`, how many tasks of the body led to it, each handed out by the next. Empty: no
-  // recursion.
+  // Of a recursion: by position in `tasks`, how many tasks of the body led to it, each of which handed out or called the
+  // next. Empty: no recursion.
   std::vector<uint32_t> levels;
   uint32_t deepest = 0;  // of `levels`
   bool of_threads = false;

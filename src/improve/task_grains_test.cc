@@ -59,5 +59,17 @@ TEST(TaskGrains, LevelsCountTasksOfOneBodyOnly) {
   EXPECT_THAT(grains[0].levels, ElementsAre(0, 0, 1));  // t1, t3, t4
 }
 
+// invokeAll(t3, t2) hands out t2 and calls t3, which does the same with t4 and t5. A task that was called has no body.
+TEST(TaskGrains, LevelsCountTasksThatWereCalled) {
+  const model::Trace trace = grain_trace(
+      "0 main task_spawn t1 c1 p m3\n0 w1 task_start t1\n0 w1 task_spawn t2 c3 p m3\n0 w1 task_start t3\n"
+      "0 w1 task_spawn t4 c3 p m3\n0 w1 task_start t5\n1 w1 task_end t5\n1 w1 task_start t4\n1 w1 task_end t4\n"
+      "1 w1 task_end t3\n1 w1 task_start t2\n1 w1 task_end t2\n2 w1 task_end t1\n");
+  const std::vector<TaskGrain> grains = task_grains(model::Facts(trace));
+  ASSERT_EQ(grains.size(), 1u);
+  EXPECT_THAT(grains[0].tasks, ElementsAre(TaskId(0), TaskId(1), TaskId(3)));
+  EXPECT_THAT(grains[0].levels, ElementsAre(0, 1, 2));
+}
+
 }  // namespace
 }  // namespace contrafact::improve

@@ -27,13 +27,35 @@ Trace tasks_that_end(int count, int64_t ns, bool wakes) {
 }
 
 TEST(EventCost, IsTheTimeFromACompletionToTheEnd) {
-  EXPECT_EQ(event_cost_ns(tasks_that_end(100, 42, false)), 42);
-  EXPECT_EQ(event_cost_ns(tasks_that_end(100, 5'000, false)), 200);
+  EXPECT_EQ(event_costs(tasks_that_end(100, 42, false)).plain_ns(), 42);
+  EXPECT_EQ(event_costs(tasks_that_end(100, 5'000, false)).plain_ns(), 200);
 }
 
 TEST(EventCost, IsNotKnownFromFewTasksOrWhereThreadsAreWoken) {
-  EXPECT_EQ(event_cost_ns(tasks_that_end(99, 42, false)), 0);
-  EXPECT_EQ(event_cost_ns(tasks_that_end(100, 42, true)), 0);
+  EXPECT_EQ(event_costs(tasks_that_end(99, 42, false)).plain_ns(), 0);
+  EXPECT_EQ(event_costs(tasks_that_end(100, 42, true)).plain_ns(), 0);
+}
+
+TEST(EventCost, OfAKindIsWhatTheRecorderSaysOfItself) {
+  const base::Result<Trace> trace = parse_text(
+      "fact recording.ns.task_spawn 95\nfact recording.ns.wait_end 0\nfact recording.ns.task_end 5001\n"
+      "fact recording.ns.task_start -3\nfact recording.ns.wake 7x\nthread main\n");
+  ASSERT_TRUE(trace.ok());
+  const EventCosts costs = event_costs(*trace);
+  EXPECT_TRUE(costs.measured());
+  EXPECT_EQ(costs.of(EventKind::task_spawn), 95);
+  EXPECT_EQ(costs.of(EventKind::wait_end), 0);
+  for (const EventKind unknown : {EventKind::task_end, EventKind::task_start, EventKind::wake})
+    EXPECT_EQ(costs.of(unknown), 0);
+}
+
+TEST(EventCost, OfOtherKindsIsTheOneThatTheEventsShow) {
+  Trace trace = tasks_that_end(100, 42, false);
+  EXPECT_FALSE(event_costs(trace).measured());
+  trace.facts.push_back({"recording.ns.task_spawn", "95"});
+  const EventCosts costs = event_costs(trace);
+  EXPECT_EQ(costs.of(EventKind::task_spawn), 95);
+  EXPECT_EQ(costs.of(EventKind::task_start), 42);
 }
 
 }  // namespace

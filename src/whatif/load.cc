@@ -62,7 +62,7 @@ class LoadSimulator::Impl {
       : recorded_(recorded),
         run_(std::move(run)),
         facts_(run_.trace),
-        event_cost_ns_(model::event_cost_ns(recorded.trace())),
+        left_out_{model::event_costs(recorded.trace()), true},
         program_(compile()) {
     skeleton_rows();
     find_templates();
@@ -100,7 +100,7 @@ class LoadSimulator::Impl {
     }
     std::ranges::sort(marked_);
     marked_.erase(std::ranges::unique(marked_).begin(), marked_.end());
-    return compile_program(facts_, false, event_cost_ns_, marked_);
+    return compile_program(facts_, false, left_out_, marked_);
   }
 
   // The pool of the threads that only hand requests on: behind all others.
@@ -122,7 +122,7 @@ class LoadSimulator::Impl {
   const RequestRun run_;
   const model::Facts facts_;
   std::vector<uint32_t> marked_;
-  const int64_t event_cost_ns_;
+  const LeftOut left_out_;
   const SimProgram program_;
   std::vector<format::PoolRow> pools_;    // of the run, and hand_on_pool
   std::vector<uint32_t> capacities_;      // by pool
@@ -272,7 +272,7 @@ class LoadSimulator::Impl::Copier {
   Copier(const Impl& model, const SectionPlan& plan, std::span<const Treatment> treatments)
       : model_(model), plan_(plan), treatments_(treatments), local_(model.program_.fibers.size(), kNoId) {
     const SimProgram& from = model.program_;
-    made_.event_cost_ns = from.event_cost_ns;
+    made_.left_out = from.left_out;
     made_.conventions = from.conventions;
     made_.latencies = from.latencies;
     made_.latencies.pools.resize(model.pools_.size() + 1);

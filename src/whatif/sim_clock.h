@@ -52,6 +52,11 @@ class SimClock {
     push(running_, {base::add_saturated(virtual_, in_virtual(duration_ns)), 0, id});
   }
 
+  // This much computing of the program's is left out, and the virtual machine's work for it.
+  void leave_out(int64_t ns) {
+    if (vm_load_) vm_load_->leave_out(ns);
+  }
+
   // How many threads use a core or want one.
   // REQUIRES: !sliced()
   size_t running() const { return running_.size(); }

@@ -48,8 +48,8 @@ void for_each_hand_over(const Trace& trace, const std::vector<model::ThreadUse>&
 
 class Sampler {
  public:
-  Sampler(const Trace& trace, const std::vector<model::ThreadUse>& uses)
-      : trace_(trace), uses_(uses), pools_(trace.pools.size()) {}
+  Sampler(const Trace& trace, const std::vector<model::ThreadUse>& uses, double quantile)
+      : trace_(trace), uses_(uses), quantile_(quantile), pools_(trace.pools.size()) {}
 
   Latencies run() {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(i);
@@ -60,14 +60,15 @@ class Sampler {
     }
     Latencies result;
     for (PoolSamples& pool : pools_)
-      result.pools.push_back({median_ns(pool.fresh_ns), median_ns(pool.idle_ns), median_ns(pool.turnaround_ns),
+      result.pools.push_back({quantile_ns(pool.fresh_ns, quantile_), quantile_ns(pool.idle_ns, quantile_),
+                              quantile_ns(pool.turnaround_ns, quantile_),
                               median_ns(pool.help_before_ns) + median_ns(pool.help_after_ns)});
     for (PoolLatency& pool : result.pools) {
       // A pool that never showed one of the cases: take the nearest.
-      if (pool.idle_ns == 0) pool.idle_ns = std::min(pool.fresh_ns, median_ns(wait_ns_));
+      if (pool.idle_ns == 0) pool.idle_ns = std::min(pool.fresh_ns, quantile_ns(wait_ns_, quantile_));
     }
-    result.wait_ns = median_ns(wait_ns_);
-    result.thread_ns = median_ns(thread_ns_);
+    result.wait_ns = quantile_ns(wait_ns_, quantile_);
+    result.thread_ns = quantile_ns(thread_ns_, quantile_);
     return result;
   }
 
@@ -116,6 +117,7 @@ class Sampler {
 
   const Trace& trace_;
   const std::vector<model::ThreadUse>& uses_;
+  const double quantile_;
   std::vector<PoolSamples> pools_;
   std::vector<int64_t> wait_ns_, thread_ns_;
 };
@@ -123,10 +125,31 @@ class Sampler {
 }  // namespace
 
 int64_t median_ns(std::vector<int64_t>& samples_ns) {
+  return quantile_ns(samples_ns, 0.5);
+}
+
+int64_t quantile_ns(std::vector<int64_t>& samples_ns, double quantile) {
   if (samples_ns.empty()) return 0;
-  const auto middle = samples_ns.begin() + static_cast<int64_t>((samples_ns.size() - 1) / 2);
-  std::nth_element(samples_ns.begin(), middle, samples_ns.end());
-  return *middle;
+  const double last = static_cast<double>(samples_ns.size() - 1);
+  const auto at = samples_ns.begin() + static_cast<int64_t>(std::clamp(quantile, 0.0, 1.0) * last);
+  std::nth_element(samples_ns.begin(), at, samples_ns.end());
+  return *at;
+}
+
+int64_t start_pause_ns(const Trace& trace, double quantile) {
+  std::vector<int64_t> pauses_ns;
+  for (const TaskRow& task : trace.tasks) {
+    if (task.kind != TaskKind::thread || !task.spawn.valid()) continue;
+    const model::ThreadId starter = trace.thread_of(task.spawn);
+    const uint32_t next = task.spawn.value + 1;
+    if (starter.index() >= trace.cpu.size() || next >= trace.thread_events(starter).end) continue;
+    const auto& gaps = trace.cpu[starter.index()];
+    auto gap = std::ranges::lower_bound(gaps, trace.time_ns[task.spawn.index()], {}, &model::CpuGap::out_ns);
+    for (; gap != gaps.end() && gap->in_ns <= trace.time_ns[next]; ++gap) {
+      if (!gap->preempted) pauses_ns.push_back(gap->in_ns - gap->out_ns);
+    }
+  }
+  return quantile_ns(pauses_ns, quantile);
 }
 
 int64_t completion_ns(const Trace& trace, model::TaskId task) {
@@ -136,8 +159,8 @@ int64_t completion_ns(const Trace& trace, model::TaskId task) {
   return INT64_MAX;
 }
 
-Latencies measure_latencies(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
-  return Sampler(trace, uses).run();
+Latencies measure_latencies(const Trace& trace, const std::vector<model::ThreadUse>& uses, double quantile) {
+  return Sampler(trace, uses, quantile).run();
 }
 
 std::vector<HandOver> measure_hand_overs(const Trace& trace, const std::vector<model::ThreadUse>& uses,

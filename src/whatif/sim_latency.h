@@ -41,7 +41,12 @@ struct Latencies {
   int64_t thread_ns = 0;           // Thread.start to the beginning of the run
 };
 
-Latencies measure_latencies(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
+// `quantile`: of all that may have waited for a core; the time around helping is always the median.
+Latencies measure_latencies(const model::Trace& trace, const std::vector<model::ThreadUse>& uses,
+                            double quantile = 0.5);
+
+// How long a thread that starts others is off its core each time, until they have begun.
+int64_t start_pause_ns(const model::Trace& trace, double quantile);
 
 // The recorded time of a hand-over less `crowded_ns`, during which the program's own threads used all cores; but no
 // less than the typical time, which also contains its share of waiting for cores.
@@ -56,6 +61,8 @@ std::vector<HandOver> measure_hand_overs(const model::Trace& trace, const std::v
 
 // The median; of an even number, the lower one of the two in the middle; 0 of none. Reorders the samples.
 int64_t median_ns(std::vector<int64_t>& samples_ns);
+// The same for another quantile, from 0 to 1.
+int64_t quantile_ns(std::vector<int64_t>& samples_ns, double quantile);
 
 // When the task's result is there: its complete, else its end; INT64_MAX if never.
 int64_t completion_ns(const model::Trace& trace, model::TaskId task);

@@ -223,6 +223,14 @@ bool SimMachine::step(uint32_t id) {
     case OpCode::cpu:
       look_ahead(ops_[++frame.pc]);
       return step_cpu(id, less_waking(thread, static_cast<int64_t>(op.value)));
+    case OpCode::around:
+      ++frame.pc;
+      return step_around(id, op);
+    case OpCode::start_pause:
+      ++frame.pc;
+      if (is_never_handed_out(op.event)) return spare_around(frame, static_cast<int64_t>(op.value));
+      clock_.at(clock_.now_ns() + less_credit(frame, static_cast<int64_t>(op.value)), TimedKind::resume, id);
+      return false;
     case OpCode::pause:
       ++frame.pc;
       clock_.at(clock_.now_ns() + less_credit(frame, static_cast<int64_t>(op.value)), TimedKind::resume, id);
@@ -386,9 +394,27 @@ int64_t SimMachine::less_waking(Thread& thread, int64_t ns) {
 
 bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
   const int64_t left_ns = less_credit(threads_[id].stack.back(), ns);
+  if (program_.left_out.any() && left_ns < ns) clock_.leave_out(ns - left_ns);
   if (left_ns == 0) return true;
   clock_.use_core(left_ns, id);
   return false;
+}
+
+bool SimMachine::is_never_handed_out(uint32_t task) const {
+  return treatment(task) != Treatment::keep || joins_group(task);
+}
+
+// The credit of a hand-out that is left out is a part of the same time.
+bool SimMachine::spare_around(Frame& frame, int64_t ns) {
+  frame.credit_ns = std::max<int64_t>(0, frame.credit_ns - ns);
+  return true;
+}
+
+bool SimMachine::step_around(uint32_t id, const Op& op) {
+  const auto ns = static_cast<int64_t>(op.value);
+  if (!is_never_handed_out(op.event)) return step_cpu(id, ns);
+  clock_.leave_out(ns);
+  return spare_around(threads_[id].stack.back(), ns);
 }
 
 // A task that is called does not run beside its caller, so no other thread holds what it waited for.

@@ -14,8 +14,8 @@ void SimMachine::spawn(uint32_t id, uint32_t task, uint32_t event) {
   if (is_called_now(task)) {
     out_.write_create(thread.stream, now_ns, task);
     if (!thread.stack.empty() && !thread.stack.back().skips)
-      thread.stack.back().credit_ns = std::max<int64_t>(
-          0, program_.costs->spawn_ns[task] + program_.costs->start_ns[task] - program_.event_cost_ns);
+      thread.stack.back().credit_ns =
+          program_.left_out.spawn_ns(*program_.costs, task) + program_.costs->start_ns[task];
     if (joins_group(task)) return leave_out_thread(task);
     if (treatment(task) != Treatment::inline_at_wait) push_frame(id, task);
     return;

@@ -37,14 +37,15 @@ using model::ThreadRole;
 using model::Trace;
 
 constexpr uint32_t kNoEvent = UINT32_MAX;
+constexpr uint32_t kNoTask = UINT32_MAX;
 
 // ---- The compiler
 
 class Compiler {
  public:
-  Compiler(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns, std::span<const uint32_t> marked)
+  Compiler(const model::Facts& facts, bool keep_emits, const LeftOut& left_out, std::span<const uint32_t> marked)
       : facts_(facts), trace_(facts.trace()), keep_emits_(keep_emits), marked_(marked) {
-    program_.event_cost_ns = event_cost_ns;
+    program_.left_out = left_out;
     program_.marks = static_cast<uint32_t>(marked.size());
   }
 
@@ -53,7 +54,13 @@ class Compiler {
     program_.uses = facts_.uses();
     program_.begin_ns = trace_.begin_ns();
     program_.end_ns = program_.begin_ns;
-    program_.latencies = measure_latencies(trace_, facts_.uses());
+    kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
+    find_disturbed();
+    program_.latencies = measure_latencies(trace_, facts_.uses(), (1 - disturbed_) / 2);
+    if (disturbed_ > 0) {
+      longest_ = measure_latencies(trace_, facts_.uses(), 1 - disturbed_);
+      longest_start_pause_ns_ = start_pause_ns(trace_, 1 - disturbed_);
+    }
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
     tokens_ = match_wakes(trace_, facts_.uses());
     program_.tokens = tokens_.count;
@@ -65,12 +72,12 @@ class Compiler {
     program_.tokens += static_cast<uint32_t>(program_.sync.fires.size());
     program_.rounds = find_rounds(trace_, facts_.uses(), program_.sync.sections, program_.sync.section_of_event);
     program_.notes = program_.rounds.notes;
-    kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
     std::vector<RunningChange> running;
     if (!kernel_told_ && cores > 0) running = running_changes(trace_, facts_.uses(), assumed().all_threads_count);
     if (!assumed().latencies_of_all_threads) {
       crowding_ = kernel_told_ ? Crowding(trace_, facts_.uses(), cores) : Crowding(running, cores);
       program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
+      if (disturbed_ > 0) bound_hand_overs();
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
       if (!trace_.vm_stints.empty()) full_ = Crowding::with_vm(trace_, facts_.uses(), cores);
     }
@@ -78,7 +85,9 @@ class Compiler {
     program_.costs = &facts_.hand_over_costs();
     program_.periodic_due_ns = periodic_due_ns(trace_);
     if (!kernel_told_) assume_shares(running, cores);
-    if (assumed().others_keep_their_cores || kernel_told_) assume_foreign();
+    told_of_all_ = kernel_told_ && trace_.fact("cpu.switches.lost").empty();
+    const bool others = !program_.left_out.other_programs;
+    if (others && (assumed().others_keep_their_cores || kernel_told_)) assume_foreign();
     first_depends_ = find_ties(program_);
     program_.permits = find_permits(trace_, facts_.uses());
     program_.ops.reserve(trace_.event_count() * 2);
@@ -97,6 +106,7 @@ class Compiler {
   struct Draft {
     uint32_t fiber;
     std::vector<Op> ops;
+    uint32_t last_spawn = kNoTask;
   };
 
   const SimConventions& assumed() const { return program_.conventions; }
@@ -116,35 +126,66 @@ class Compiler {
   // Between two tasks of a worker lie three events: the end of the first, and what says that the worker looked for the
   // next.
   void leave_out_recording() {
-    const auto less = [&](int64_t ns) { return std::max<int64_t>(0, ns - 3 * program_.event_cost_ns); };
+    const model::EventCosts& costs = program_.left_out.recording;
+    const int64_t between_ns = costs.of(EventKind::task_end) + costs.of(EventKind::task_start) + costs.plain_ns();
+    const auto less = [&](int64_t ns) { return std::max<int64_t>(0, ns - between_ns); };
     for (PoolLatency& pool : program_.latencies.pools) {
       pool.turnaround_ns = less(pool.turnaround_ns);
       // A wait's end, and the start of a task in it.
-      pool.help_ns = std::max<int64_t>(0, pool.help_ns - 2 * program_.event_cost_ns);
+      const int64_t around_ns = costs.of(EventKind::wait_end) + costs.of(EventKind::task_start);
+      pool.help_ns = std::max<int64_t>(0, pool.help_ns - around_ns);
     }
     for (HandOver& hand_over : program_.hand_overs) {
       if (hand_over.kind == HandOver::Kind::turnaround) hand_over.ns = less(hand_over.ns);
     }
   }
 
+  // Of the cores' time in the run: what other programs had while this one's threads wanted it.
+  double foreign_share() const {
+    const auto all_ns =
+        static_cast<double>(model::recorded_cores(trace_)) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
+    return all_ns <= 0 ? 0 : static_cast<double>(facts_.foreign_cores().total_ns()) / all_ns;
+  }
+
+  // Where other programs are left out that had a share of the cores, as large a share of the hand-overs may have waited
+  // for them: the longest ones. Without them, those take no longer than the longest of the others, and what is typical
+  // is in the middle of the others.
+  void find_disturbed() {
+    if (!program_.left_out.other_programs || !kernel_told_) return;
+    const double share = foreign_share();
+    if (share >= kShareTold) disturbed_ = std::min(1.0, share);
+  }
+
+  void bound_hand_overs() {
+    for (size_t i = 0; i < program_.hand_overs.size(); ++i) {
+      HandOver& hand_over = program_.hand_overs[i];
+      const model::PoolId pool = trace_.tasks[i].pool;
+      const PoolLatency most =
+          pool.valid() ? longest_.pools[pool.index()] : PoolLatency{.fresh_ns = longest_.thread_ns};
+      hand_over.ns = std::min(hand_over.ns, hand_over.kind == HandOver::Kind::fresh  ? most.fresh_ns
+                                            : hand_over.kind == HandOver::Kind::idle ? most.idle_ns
+                                                                                     : most.turnaround_ns);
+    }
+  }
+
   void assume_foreign() {
-    told_of_all_ = kernel_told_ && trace_.fact("cpu.switches.lost").empty();
-    const uint32_t cores = model::recorded_cores(trace_);
     foreign_ = &facts_.foreign_cores();
-    const double all_ns = static_cast<double>(cores) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
-    const auto foreign_ns = static_cast<double>(foreign_->total_ns());
-    if (foreign_ns < kShareTold * all_ns) return;
+    const double share = foreign_share();
+    if (share < kShareTold) return;
     program_.notes.push_back(fmt::format(
         "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
         "from the same threads at the same places of the program{}",
         assumed().others_keep_their_cores || !trace_.vm_stints.empty() ? "other programs"
                                                                        : "other programs, and the JVM's own threads,",
-        100 * foreign_ns / all_ns,
+        100 * share,
         assumed().others_keep_their_cores ? ", however it is changed" : ", but where a change leaves a core for them"));
   }
 
   void assume_vm_work() {
     program_.vm_work = VmWork(trace_, stints_);
+    // The compiler compiles the recorder's code as well, the more of it the more it runs: 0.6 s instead of 0.25.
+    if (program_.left_out.any() && computed_ns_ > 0)
+      program_.vm_work.keep(1 - static_cast<double>(left_out_ns_) / static_cast<double>(computed_ns_));
     const double all_ns =
         static_cast<double>(model::recorded_cores(trace_)) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
     const auto vm_ns = static_cast<double>(program_.vm_work.total_ns());
@@ -171,12 +212,17 @@ class Compiler {
     int64_t since_ns = trace_.time_ns[range.begin];
     bool runs = true;  // neither in a wait nor in a block nor idle
     wait_net_ns_.clear();
+    owed_ns_ = owed_behind_ns_ = 0;
     for (TaskWalk walk(trace_, model::ThreadId(thread)); walk.next();) {
       const int64_t now_ns = walk.time_ns();
+      owe(walk);
       if (runs) {
+        around_ = handed_over_by(walk);
+        started_ = started_before(walk);
         add_time(off_core, since_ns, now_ns);
-      } else if (!wait_net_ns_.empty()) {
-        wait_net_ns_.back() += now_ns - since_ns;
+      } else {
+        owed_ns_ = std::max<int64_t>(0, owed_ns_ - (now_ns - since_ns));
+        if (!wait_net_ns_.empty()) wait_net_ns_.back() += now_ns - since_ns;
       }
       since_ns = now_ns;
       translate(walk);
@@ -191,6 +237,52 @@ class Compiler {
       own.ops.push_back({0, kNoEvent, OpCode::ret});
       store(own);
     }
+  }
+
+  // What recording the event takes is left out of the time before it. What that time is too short for is left out of the
+  // time behind it, for then the event's own time was read first. It is bounded: most of a cost that nowhere has room is
+  // none.
+  void owe(const TaskWalk& walk) {
+    constexpr int64_t kMostNs = 1'000;
+    const int64_t ns = program_.left_out.recording.of(walk.kind());
+    // Where the trace says when handing out ended, the recorder looks at the stack behind the event's time.
+    const bool behind =
+        walk.kind() == EventKind::task_spawn && walk.a() != UINT32_MAX && program_.costs->handed[walk.a()];
+    owed_ns_ = std::min(kMostNs, owed_ns_ + owed_behind_ns_ + (behind ? 0 : ns));
+    owed_behind_ns_ = behind ? ns : 0;
+  }
+
+  // The task whose hand-over, and nothing of the program's, takes the time before the event; kNoTask: there may be the
+  // program's code. A worker that has run a task within another one goes on in the library, up to the next wait of
+  // invokeAll. A task that was called rather than handed out is taken to go with the one that its caller handed out
+  // last: invokeAll runs one of its tasks itself.
+  uint32_t handed_over_by(const TaskWalk& walk) const {
+    const uint32_t event = walk.event().value, a = walk.a();
+    if (!program_.left_out.recording.any() || a == UINT32_MAX || drafts_.size() < 2) return kNoTask;
+    if (event == trace_.thread_events(trace_.thread_of(walk.event())).begin) return kNoTask;
+    const EventKind before = trace_.kind[event - 1];
+    const uint32_t of_before = trace_.a[event - 1];
+    switch (walk.kind()) {
+      case EventKind::task_end:
+        if (before != EventKind::task_complete || of_before != a) return kNoTask;
+        return task(a).spawn.valid() ? a : drafts_[drafts_.size() - 2].last_spawn;
+      case EventKind::task_start:
+        return before == EventKind::task_spawn ? of_before : kNoTask;
+      case EventKind::wait_begin:
+        return before == EventKind::task_end ? a : kNoTask;
+      default:
+        return kNoTask;
+    }
+  }
+
+  // The thread's run that the event before this one started; kNoTask if it was another event.
+  uint32_t started_before(const TaskWalk& walk) const {
+    const uint32_t event = walk.event().value;
+    if (event == trace_.thread_events(trace_.thread_of(walk.event())).begin) return kNoTask;
+    const uint32_t started = trace_.a[event - 1];
+    const bool is_start = trace_.kind[event - 1] == EventKind::task_spawn && started != UINT32_MAX &&
+                          task(started).kind == TaskKind::thread;
+    return is_start ? started : kNoTask;
   }
 
   void note_end(uint32_t fiber, int64_t end_ns) {
@@ -221,14 +313,18 @@ class Compiler {
     if (own_run && worker_) return;
     if (own_run && !own_cpu_ && !kernel_told_)
       return add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns));
-    int64_t recording_ns = program_.event_cost_ns;  // of the event at the end
     off_core.split(
         begin_ns, end_ns,
         [&](int64_t from_ns, int64_t to_ns) {
           int64_t cpu_ns = share_.cpu_ns(from_ns, to_ns, share_place_);
-          const int64_t left_out_ns = std::min(recording_ns, cpu_ns);
-          cpu_ns -= left_out_ns, recording_ns -= left_out_ns;
-          add(draft, OpCode::cpu, static_cast<uint64_t>(cpu_ns));
+          const int64_t recording_ns = std::min(owed_ns_, cpu_ns);
+          computed_ns_ += cpu_ns, left_out_ns_ += recording_ns;
+          cpu_ns -= recording_ns, owed_ns_ -= recording_ns;
+          if (around_ != kNoTask && cpu_ns > 0) {
+            draft.ops.push_back({static_cast<uint64_t>(cpu_ns), around_, OpCode::around});
+          } else {
+            add(draft, OpCode::cpu, static_cast<uint64_t>(cpu_ns));
+          }
           note_stint(from_ns, to_ns, true);
         },
         [&](int64_t from_ns, int64_t to_ns) {
@@ -242,6 +338,11 @@ class Compiler {
   // A task slept, and no event says for what. While all cores were in use, it may have waited for something that
   // another thread held within the virtual machine (keep_rare_waits).
   void add_pause(Draft& draft, int64_t begin_ns, int64_t end_ns, bool own_run) {
+    if (started_ != kNoTask && program_.left_out.any()) {
+      if (disturbed_ > 0) end_ns = std::min(end_ns, begin_ns + longest_start_pause_ns_);
+      draft.ops.push_back({static_cast<uint64_t>(end_ns - begin_ns), started_, OpCode::start_pause});
+      return;
+    }
     const int64_t full_ns = own_run || trace_.vm_stints.empty() ? 0 : full_.ns(begin_ns, end_ns);
     add(draft, OpCode::vm_wait, static_cast<uint64_t>(full_ns));
     add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns - full_ns));
@@ -452,6 +553,7 @@ class Compiler {
 
   void spawn(uint32_t id, uint32_t event) {
     if (program_.dynamic[id]) return;
+    drafts_.back().last_spawn = id;
     const TaskRow& row = task(id);
     const bool runs = row.start.valid() && is_simulated(row.start);
     const bool workers_run = row.kind == TaskKind::thread && runs &&
@@ -494,7 +596,8 @@ class Compiler {
   uint64_t wait_latency_ns(int64_t begin_ns, int64_t completed_ns, int64_t end_ns) const {
     if (assumed().latencies_of_all_threads || completed_ns <= begin_ns || completed_ns > end_ns) return kTypicalLatency;
     const int64_t crowded_ns = crowding_.ns(completed_ns, end_ns), typical_ns = program_.latencies.wait_ns;
-    return static_cast<uint64_t>(own_latency_ns(end_ns - completed_ns, crowded_ns, typical_ns));
+    const int64_t own_ns = own_latency_ns(end_ns - completed_ns, crowded_ns, typical_ns);
+    return static_cast<uint64_t>(disturbed_ > 0 ? std::min(own_ns, longest_.wait_ns) : own_ns);
   }
 
   void block(const TaskWalk& walk, uint32_t event) {
@@ -596,8 +699,17 @@ class Compiler {
   OffCore* off_core_ = nullptr;  // of the thread that is compiled
   std::vector<ProgramStint> stints_;
   std::map<std::array<uint32_t, 3>, uint32_t> takings_;  // by thread, task and place
+  int64_t owed_ns_ = 0;                                  // for recording: still to be left out of the thread's time
+  int64_t computed_ns_ = 0;                              // by the program's threads ...
+  int64_t left_out_ns_ = 0;                              // ... and the part of it that recording took
+  uint32_t around_ = kNoTask;                            // handed_over_by() the time that is added
+  int64_t owed_behind_ns_ = 0;                           // the same, from the next event on
   bool told_of_all_ = false;                             // the kernel lost no switches
   bool kernel_told_ = false;
+  double disturbed_ = 0;                // find_disturbed()
+  Latencies longest_;                   // that hand-overs take without other programs, where these disturbed some
+  int64_t longest_start_pause_ns_ = 0;  // the same, of a thread's being off its core for starting another
+  uint32_t started_ = kNoTask;          // started_before() the time that is added
   bool worker_ = false;
   bool own_cpu_ = false;              // the thread's own code is CPU, even where the kernel did not report
   std::vector<Draft> drafts_;         // open fibers of the thread, innermost last; the first is its own run
@@ -607,9 +719,9 @@ class Compiler {
 
 }  // namespace
 
-SimProgram compile_program(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns,
+SimProgram compile_program(const model::Facts& facts, bool keep_emits, const LeftOut& left_out,
                            std::span<const uint32_t> marked) {
-  return Compiler(facts, keep_emits, event_cost_ns, marked).run();
+  return Compiler(facts, keep_emits, left_out, marked).run();
 }
 
 }  // namespace contrafact::whatif

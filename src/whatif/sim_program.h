@@ -25,6 +25,7 @@
 #include "base/column.h"
 #include "model/facts.h"
 #include "model/trace.h"
+#include "whatif/left_out.h"
 #include "whatif/sim_conventions.h"
 #include "whatif/sim_latency.h"
 #include "whatif/sim_rounds.h"
@@ -35,6 +36,8 @@ namespace contrafact::whatif {
 
 enum class OpCode : uint8_t {
   cpu,          // value: ns
+  around,       // value: ns of core time for handing over a task, which stands for the event; none where it is called
+  start_pause,  // value: ns off the core for starting a thread, whose task stands for the event; none if it is not started
   pause,        // value: ns
   vm_wait,      // value: ns; a pause for something that other threads held within the virtual machine
   stop,         // value: which of the recorded stops of the virtual machine
@@ -173,9 +176,9 @@ struct SimProgram {
   SimConventions conventions;
   SyncFacts sync;  // empty but for native traces and those with locks
   Rounds rounds;
-  int64_t event_cost_ns = 0;  // left out of the time before each event: what recording it took
-  int64_t begin_ns = 0;       // the recorded run's beginning ...
-  int64_t end_ns = 0;         // ... and the end of the last fiber that is not background
+  LeftOut left_out;
+  int64_t begin_ns = 0;  // the recorded run's beginning ...
+  int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   uint32_t marks = 0;  // instants of `mark` operations
   // By task that is the run of a thread: that thread. Empty: the trace's events say it.
@@ -193,11 +196,10 @@ struct SimProgram {
   }
 };
 
-// `keep_emits`: false leaves out operations that only write events, for simulations without a trace. `event_cost_ns`: of
-// each event, left out of the run (model/event_cost.h). `marked`: events, sorted, at which a `mark` operation stands; its
-// value is the event's position there. They are events of no meaning to the simulation by themselves. The program refers
-// to `facts`, which must outlive it.
-SimProgram compile_program(const model::Facts& facts, bool keep_emits, int64_t event_cost_ns = 0,
+// `keep_emits`: false leaves out operations that only write events, for simulations without a trace. `marked`: events,
+// sorted, at which a `mark` operation stands; its value is the event's position there. They are events of no meaning to the
+// simulation by themselves. The program refers to `facts`, which must outlive it.
+SimProgram compile_program(const model::Facts& facts, bool keep_emits, const LeftOut& left_out = {},
                            std::span<const uint32_t> marked = {});
 SimProgram compile_program(const model::Trace& trace, bool keep_emits) = delete;  // whose facts would not last
 

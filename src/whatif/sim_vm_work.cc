@@ -73,6 +73,14 @@ VmWork::VmWork(const model::Trace& trace, const std::vector<ProgramStint>& progr
   total_ns_ = std::llround(vm_ns);
 }
 
+void VmWork::keep(double share) {
+  for (Piece& piece : pieces_) {
+    piece.until_ns *= share;
+    piece.before_ns *= share;
+  }
+  total_ns_ = std::llround(share * static_cast<double>(total_ns_));
+}
+
 void SimVmLoad::enter() {
   if (piece_ < pieces_->size()) lag_ns_ += (*pieces_)[piece_].before_ns;
 }
@@ -109,6 +117,15 @@ void SimVmLoad::advance(int64_t passed_ns, size_t running) {
   const auto ns = static_cast<double>(passed_ns);
   lag_ns_ = std::max(0.0, lag_ns_ + growth(running) * ns);
   done_ns_ += static_cast<double>(running) * speed(running) * ns;
+  pass_pieces();
+}
+
+void SimVmLoad::leave_out(int64_t ns) {
+  done_ns_ += static_cast<double>(ns);
+  pass_pieces();
+}
+
+void SimVmLoad::pass_pieces() {
   while (piece_ < pieces_->size() && done_ns_ >= (*pieces_)[piece_].until_ns) {
     ++piece_;
     enter();

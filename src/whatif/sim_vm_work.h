@@ -36,6 +36,9 @@ class VmWork {
   VmWork() = default;  // none
   VmWork(const model::Trace& trace, const std::vector<ProgramStint>& program);
 
+  // The same for a program of which only this share is left, in each of its pieces, and so of the work for it.
+  void keep(double share);
+
   const std::vector<Piece>& pieces() const { return pieces_; }
   int64_t total_ns() const { return total_ns_; }
 
@@ -56,10 +59,13 @@ class SimVmLoad {
   // ... for this long at least.
   int64_t steady_ns(size_t running) const;
   void advance(int64_t passed_ns, size_t running);
+  // The program does not compute this, and the virtual machine has no work for it.
+  void leave_out(int64_t ns);
 
  private:
   double rate() const { return piece_ < pieces_->size() ? (*pieces_)[piece_].rate : 0; }
   double growth(size_t running) const;
+  void pass_pieces();
   void enter();
 
   const std::vector<VmWork::Piece>* pieces_;

@@ -114,5 +114,21 @@ TEST(SimVmWork, StintsThatEndBeforeTheyBeginAreNone) {
   EXPECT_GT(simulated_ms(trace, 1), 0);
 }
 
+// Of a program of which half is left, half of the work is left, at the same points.
+TEST(SimVmWork, WhatThePartThatIsLeftOutCausedIsLeftOut) {
+  const model::Trace trace = trace_of_one_worker("vm_ran 0 200000000\n" + kTwoTasks);
+  VmWork work(trace, {{0, 200'000'000, true}});
+  SimVmLoad whole(work, 2), skipping(work, 2);
+  EXPECT_EQ(work.total_ns(), 200'000'000);
+  whole.advance(100'000'000, 2);
+  EXPECT_LT(whole.speed(2), 1) << "two threads and the compiler";
+  skipping.leave_out(190'000'000);
+  skipping.advance(10'000'000, 2);
+  EXPECT_EQ(skipping.speed(2), 1) << "what lags is less than what anybody waits for";
+  work.keep(0.5);
+  EXPECT_EQ(work.total_ns(), 100'000'000);
+  EXPECT_NEAR(work.pieces().back().until_ns, 100e6, 1);
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

@@ -105,7 +105,7 @@ void pay_for_parts(std::span<const model::TaskId> part_of, uint32_t first, const
     const size_t part = op.value - first;
     if (part >= part_of.size()) return 0;
     const bool is_last = part + 1 == part_of.size() || part_of[part + 1] != part_of[part];
-    return is_last ? 0 : recorded.spawn_ns[part_of[part].index()] - program.event_cost_ns;
+    return is_last ? 0 : program.left_out.spawn_ns(recorded, part_of[part].index());
   };
   for (Fiber& fiber : program.fibers) {
     const auto begin = static_cast<uint32_t>(ops.size());
@@ -119,11 +119,18 @@ void pay_for_parts(std::span<const model::TaskId> part_of, uint32_t first, const
   program.ops = std::move(ops);
 }
 
+// A part begins where it lies in its task, long after that was handed out: that says nothing of how long a part takes to
+// begin.
+void start_as_usual(uint32_t first, const Latencies& recorded, SimProgram& program) {
+  program.latencies = recorded;
+  for (size_t part = first; part < program.hand_overs.size(); ++part) program.hand_overs[part] = {};
+}
+
 // The run with other tasks than the recorded ones: those that are split, and those of parallel streams on pools of other
 // sizes. None: the tasks are the recorded ones.
 std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts& recorded, const Variant& variant,
-                                                             const SimulateOptions& options,
-                                                             int64_t event_cost_ns = 0) {
+                                                             const SimulateOptions& options, const Latencies& latencies,
+                                                             const LeftOut& left_out = {}) {
   std::vector<PoolSize> sizes = options.pool_sizes;
   sizes.insert(sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
   std::optional<RunWithParts> split = with_task_parts(recorded.trace(), variant.splits);
@@ -135,10 +142,11 @@ std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts&
   Variant of_other = variant;
   if (!variant.treatments.empty()) of_other.treatments.resize(other->tasks.size(), Treatment::keep);
   const model::Facts facts(*other);
-  SimProgram program = compile_program(facts, options.build_trace, event_cost_ns);
+  SimProgram program = compile_program(facts, options.build_trace, left_out);
   if (split) {
     const auto first = static_cast<uint32_t>(recorded.trace().tasks.size());
     pay_for_parts(split->part_of, first, recorded.hand_over_costs(), program);
+    start_as_usual(first, latencies, program);
   }
   return simulate_program(program, of_other, options);
 }
@@ -146,7 +154,8 @@ std::optional<base::Result<Simulation>> simulate_other_parts(const model::Facts&
 }  // namespace
 
 base::Result<Simulation> simulate(const model::Facts& facts, const Variant& variant, const SimulateOptions& options) {
-  if (auto simulation = simulate_other_parts(facts, variant, options)) return *std::move(simulation);
+  const Latencies latencies = measure_latencies(facts.trace(), facts.uses());
+  if (auto simulation = simulate_other_parts(facts, variant, options, latencies)) return *std::move(simulation);
   return simulate_program(compile_program(facts, options.build_trace), variant, options);
 }
 
@@ -158,8 +167,8 @@ model::Fact baseline_fact(const BaselineCheck& check) {
   return {std::string(kBaselineErrorFact), fmt::format("{:.6f}", check.error)};
 }
 
-Simulator::Simulator(const model::Facts& facts, int64_t event_cost_ns)
-    : facts_(&facts), program_(std::make_unique<const SimProgram>(compile_program(facts, false, event_cost_ns))) {
+Simulator::Simulator(const model::Facts& facts, const LeftOut& left_out)
+    : facts_(&facts), program_(std::make_unique<const SimProgram>(compile_program(facts, false, left_out))) {
   if (program_->conventions.all_threads_count || !program_->sync.sections.empty())
     retimer_ = std::make_unique<const Retimer>(*program_, facts.wakes());
 }
@@ -185,7 +194,7 @@ base::Result<Simulation> Simulator::simulate(const Variant& variant, const Simul
                                              const SectionPlan* plan) const {
   SimulateOptions quiet = options;
   quiet.build_trace = false;
-  if (auto simulation = simulate_other_parts(*facts_, variant, quiet, program_->event_cost_ns))
+  if (auto simulation = simulate_other_parts(*facts_, variant, quiet, program_->latencies, program_->left_out))
     return *std::move(simulation);
   return simulate_program(*program_, variant, quiet, plan);
 }

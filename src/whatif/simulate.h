@@ -21,6 +21,7 @@
 
 #include "base/result.h"
 #include "model/facts.h"
+#include "whatif/left_out.h"
 #include "whatif/sim_lock.h"
 #include "whatif/variant.h"
 
@@ -105,9 +106,8 @@ struct SectionPlan;
 // threads; the arguments must outlive it.
 class Simulator {
  public:
-  // `event_cost_ns`: of each event, left out of the run, which then is one without a recorder. Its check_baseline says
-  // by how much that is shorter.
-  explicit Simulator(const model::Facts& facts, int64_t event_cost_ns = 0);
+  // Where something is left out, check_baseline says by how much the run is shorter for it.
+  explicit Simulator(const model::Facts& facts, const LeftOut& left_out = {});
   explicit Simulator(const model::Trace& trace);
   ~Simulator();
   // As the functions of the same names; options.build_trace is ignored: there is none.

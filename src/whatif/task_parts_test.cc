@@ -105,6 +105,9 @@ TEST(TaskParts, AThreadBecomesSeveral) {
   const Simulation result = split(trace, {TaskId(0)}, 2);
   EXPECT_TRUE(result.stuck.empty());
   EXPECT_EQ(result.duration_ns, 30'000'000);
+  const base::Result<Simulation> as_recorded = simulate(trace, {.splits = splits});
+  ASSERT_TRUE(as_recorded.ok());
+  EXPECT_EQ(as_recorded->duration_ns, 30'000'000) << "a part begins as soon as a thread, not where it lies in its task";
 }
 
 TEST(TaskParts, NothingToSplit) {

@@ -108,6 +108,18 @@ def check_unloaded_classes(build, java, folder):
     assert methods["firstParks"] == methods["otherParks"] == 180, methods
 
 
+def check_costs(build, java, folder):
+    """What recording takes by kind of event is a fact, within what a clock's reading and a look at the stack take."""
+    output = f"{folder}/run.cft"
+    command = [java, *agent_arguments(build, output), "-cp", f"{build}/java/jvm", "traced.Forks"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "leaves 32768\n", ""), done
+    facts = RecordedFile(f"{build}/bin/cft_dump", output).facts
+    costs = {key.removeprefix("recording.ns."): int(value) for key, value in facts.items() if key.startswith("recording.ns.")}
+    assert set(costs) == {"task_spawn", "task_start", "task_end", "task_complete", "wait_begin", "wait_end"}, costs
+    assert all(0 <= cost < 5000 for cost in costs.values()) and costs["task_spawn"] > 0, costs
+
+
 def check_full_disk(build, java, folder):
     """The file cannot grow: the program goes on, one line says so, and what was written before is readable."""
     trace = f"{folder}/full.cft"
@@ -161,4 +173,4 @@ def check_several_jvms(build, java, folder):
 
 
 CHECKS = (check_function_events, check_refusals, check_everything_traced, check_stages_of_the_jdk, check_unloaded_classes,
-          check_full_disk, check_no_command, check_several_jvms)
+          check_costs, check_full_disk, check_no_command, check_several_jvms)

@@ -52,6 +52,7 @@ public final class ContrafactProbes {
     ContrafactEvents.prepare();
     ContrafactContexts.prepare();
     ContrafactTasks.prepare();
+    ContrafactCosts.prepare();
     ContrafactExecutors.prepare();
     ContrafactLocks.prepare();
     ContrafactResources.prepare();
@@ -109,7 +110,9 @@ public final class ContrafactProbes {
       return 2;
     }
     int word = task == null ? NONE : idToWaitFor(task);
+    long began = ContrafactCosts.begin(word);
     emit(thread, WAIT_BEGIN, word, context());
+    ContrafactCosts.end(WAIT_BEGIN, began);
     return task != null && isOver(task) ? WAIT_OVER : 1;
   }
 
@@ -146,11 +149,13 @@ public final class ContrafactProbes {
       int outcome = failure == null && isUndone(task) ? TIMEOUT : outcomeOf(failure);
       boolean got = task != null && outcome != TIMEOUT && outcome != INTERRUPTED;
       int id = got ? idToWaitFor(task) : NONE;
+      long began = ContrafactCosts.begin(id);
       if (token == WAIT_OVER) {
         emitAlso(thread, WAIT_END, id, outcome);
       } else {
         emit(thread, WAIT_END, id, outcome);
       }
+      ContrafactCosts.end(WAIT_END, began);
     }
     U.putInt(thread, QUIET, U.getInt(thread, QUIET) - 1);
   }
@@ -302,7 +307,10 @@ public final class ContrafactProbes {
     if (ContrafactExecutors.isHandedOn(thread, command)) {
       return 0;
     }
-    return spawn(thread, command, poolOf(pool), time) ? 1 : 0;
+    boolean timed = ContrafactCosts.begin(U.getInt(thread, NEXT_ID)) != 0;
+    boolean isTask = spawn(thread, command, poolOf(pool), time);
+    ContrafactCosts.end(TASK_SPAWN, timed ? time : 0);
+    return isTask ? 1 : 0;
   }
 
   /** The call that began with executing() or delayed() is over. */
@@ -509,15 +517,20 @@ public final class ContrafactProbes {
     if (word == SILENT) {
       return 0;
     }
+    long began = ContrafactCosts.begin(word);
     mark(task, FUTURE, STARTED);
     Thread thread = Thread.currentThread();
     ContrafactExecutors.forget(thread);
-    return startTask(thread, word & ID);
+    long token = startTask(thread, word & ID);
+    ContrafactCosts.end(TASK_START, began);
+    return token;
   }
 
   public static void futureEnd(long token, int outcome) {
     if (token != 0) {
+      long began = ContrafactCosts.begin((int) (token >>> 32));
       endTask(Thread.currentThread(), token, outcome);
+      ContrafactCosts.end(TASK_END, began);
     }
   }
 
@@ -529,9 +542,11 @@ public final class ContrafactProbes {
       outcome = NORMAL;  // it disposes of itself, as tasks of reactive libraries do at their end: it did run
     }
     int word = wordOf(task, FUTURE);
+    long began = ContrafactCosts.begin(word);
     if (mark(task, FUTURE, COMPLETED) && (word & COMPLETED) == 0) {
       Thread thread = Thread.currentThread();
       emit(thread, TASK_COMPLETE, word & ID, outcome);
+      ContrafactCosts.end(TASK_COMPLETE, began);
       if (outcome == CANCELLED) {
         dropped(task);
       }

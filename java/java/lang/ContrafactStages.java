@@ -199,6 +199,8 @@ public final class ContrafactStages {
     if (!live || task == null) {
       return;
     }
+    Thread thread = Thread.currentThread();
+    long began = ContrafactCosts.begin(U.getInt(thread, NEXT_ID));
     if (U.getInt(pool, FORK_JOIN_POOL) == UNKNOWN) {
       if (!tellsOfItself(task)) {
         U.putInt(task, FORK_JOIN, SILENT);
@@ -207,7 +209,8 @@ public final class ContrafactStages {
     }
     int word = tellsOfItself(task) ? U.getInt(task, FORK_JOIN) : idToSpawn(task, FORK_JOIN);
     if (word != 0 && word != SILENT) {
-      emit(Thread.currentThread(), TASK_SPAWN, word & ID, ContrafactContexts.ofFork(task), poolOf(pool), bodyOf(task));
+      emit(thread, TASK_SPAWN, word & ID, ContrafactContexts.ofFork(task), poolOf(pool), bodyOf(task));
+      ContrafactCosts.end(TASK_SPAWN, began);
     }
   }
 
@@ -229,6 +232,7 @@ public final class ContrafactStages {
       return 0;
     }
     int word = wordOf(task, FORK_JOIN);
+    long began = ContrafactCosts.begin(word);
     if (word == SILENT) {
       return 0;
     }
@@ -236,12 +240,16 @@ public final class ContrafactStages {
       U.putInt(task, FORK_JOIN, word = newTask());
     }
     mark(task, FORK_JOIN, STARTED);
-    return startTask(thread, word & ID);
+    long token = startTask(thread, word & ID);
+    ContrafactCosts.end(TASK_START, began);
+    return token;
   }
 
   public static void execEnd(Throwable failure, long token, Object task) {
     if (token != 0) {
+      long began = ContrafactCosts.begin((int) (token >>> 32));
       endTask(Thread.currentThread(), token, ((ForkJoinTask<?>) task).isCompletedAbnormally() ? EXCEPTION : NORMAL);
+      ContrafactCosts.end(TASK_END, began);
     }
   }
 
@@ -251,6 +259,7 @@ public final class ContrafactStages {
       return;
     }
     int word = U.getInt(task, FORK_JOIN);
+    long began = ContrafactCosts.begin(word);
     if (word == 0) {
       if (Thread.currentThread().getClass() == CARRIER) {
         return;
@@ -259,6 +268,7 @@ public final class ContrafactStages {
     }
     if ((word & COMPLETED) == 0 && mark(task, FORK_JOIN, COMPLETED)) {
       emit(Thread.currentThread(), TASK_COMPLETE, word & ID, outcome);
+      ContrafactCosts.end(TASK_COMPLETE, began);
       if (outcome == CANCELLED) {
         dropped(task);
       }
@@ -295,7 +305,9 @@ public final class ContrafactStages {
       return 2;
     }
     int word = wordOf(task, FORK_JOIN) & ID;
+    long began = ContrafactCosts.begin(word);
     emit(thread, WAIT_BEGIN, word == 0 ? NONE : word, ContrafactContexts.ofJoin(task));
+    ContrafactCosts.end(WAIT_BEGIN, began);
     return ((ForkJoinTask<?>) task).isDone() ? WAIT_OVER : 1;
   }
 
