@@ -67,6 +67,7 @@ int64_t percentile_ns(const std::vector<int64_t>& sorted_ns, double share) {
 
 Arrivals arrivals_of(const model::Requests& requests) {
   constexpr double kFewRequests = 1.5;  // of a connection
+  constexpr size_t kComeAndGo = 3;
   constexpr double kNearlyAll = 0.8, kFewUnderWay = 0.1;
   Arrivals found;
   std::map<uint32_t, std::vector<const Request*>> by_connection;
@@ -88,7 +89,8 @@ Arrivals arrivals_of(const model::Requests& requests) {
     }
   }
   const double each = static_cast<double>(requests.all.size()) / static_cast<double>(by_connection.size());
-  if (requests.by_task || each < kFewRequests) {
+  const bool come_and_go = by_connection.size() >= kComeAndGo * connections_in_use(by_connection);
+  if (requests.by_task || each < kFewRequests || come_and_go) {
     found.open = busy.mean < kNearlyAll * busy.most || busy.most < 2;
     found.clients = std::max(1u, busy.most);
     found.thinks_ns.clear();

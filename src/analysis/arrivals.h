@@ -4,8 +4,8 @@
 // Each connection is taken for one client. If nearly all clients think at any time, they are as good as open: answers that
 // take longer hardly change when requests come. Otherwise the time from one of a client's requests to the next is the answer's
 // time plus the client's time to think. Of a closed client the thinking does not depend on the answer, so it varies less than the
-// whole; of an open one, requests that come when they come, it varies more. Where connections carry one request each,
-// nothing ties a request to an answer: then clients are closed if there are about as many requests under way at all times.
+// whole; of an open one, requests that come when they come, it varies more. Where connections carry one request each, or
+// come and go, nothing ties a request to an answer: then clients are closed if there are about as many requests under way at all times.
 //
 // Pure; O(n log n) in the requests.
 #pragma once

@@ -43,6 +43,7 @@ class RequestFinder {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i));
     for (Request& request : found_.all) place_begin(request);
     for (Request& request : found_.all) place_end(request);
+    begin_second_stretches();
     keep_apart();
     std::ranges::stable_sort(found_.all, {}, &Request::arrived_ns);
     return std::move(found_);
@@ -174,6 +175,10 @@ class RequestFinder {
     const ThreadId thread = trace_.thread_of(EventIndex(event));
     const uint32_t end = trace_.thread_events(thread).end;
     uint32_t next = event + 1;
+    // The call that sends may block by itself.
+    const bool blocks = next + 1 < end && trace_.kind[next] == EventKind::block_begin && time(next) == time(event) &&
+                        static_cast<BlockReason>(trace_.a[next]) == BlockReason::io;
+    if (blocks) next += 2;
     const auto goes_on = [&] {
       const EventKind kind = trace_.kind[next];
       if (is_idle_begin(kind) || kind == EventKind::task_end || kind == EventKind::task_start) return false;
@@ -205,8 +210,53 @@ class RequestFinder {
   void place_end(Request& request) const {
     if (request.first.exists()) end_stretch(request.first, same_work(request) ? request.answered : request.received);
     if (leads_to_answer(request)) return;
-    begin_stretch(request.second, request.answered);
     end_stretch(request.second, request.answered);
+    request.second.before = request.answered;
+  }
+
+  // A thread that answers for another took the request from a queue. It begins on it where the wait ends that was under way
+  // when the request was received; or, if there was none, where it is done with what it answered before.
+  void begin_second_stretches() {
+    std::vector<Request*> seconds;
+    for (Request& request : found_.all) {
+      if (request.second.exists()) seconds.push_back(&request);
+    }
+    std::ranges::sort(seconds, {}, &Request::answered);
+    const Request* before = nullptr;
+    for (Request* request : seconds) {
+      const ThreadId thread = trace_.thread_of(EventIndex(request->answered));
+      const bool is_first = before == nullptr || trace_.thread_of(EventIndex(before->answered)) != thread;
+      request->second.before = is_first ? trace_.thread_events(thread).begin : before->second.until;
+      request->second.begin_ns = is_first ? time(request->second.before) : before->second.end_ns;
+      begin_after_wait(*request, thread);
+      before = request;
+    }
+  }
+
+  void begin_after_wait(Request& request, ThreadId thread) const {
+    const int64_t received_ns = time(request.received);
+    int64_t since_ns = INT64_MAX;  // of the wait that is open
+    for (uint32_t i = request.second.before; i < request.answered; ++i) {
+      const EventKind kind = trace_.kind[i];
+      if (is_idle_begin(kind)) {
+        if (time(i) > received_ns) break;
+        since_ns = time(i);
+      } else if (closes(kind) && kind != EventKind::method_exit && since_ns <= received_ns && time(i) >= received_ns) {
+        request.second.before = i + 1;
+        request.second.begin_ns = time(i);
+        return;
+      }
+    }
+    if (thread.index() >= trace_.cpu.size()) return;
+    for (const CpuGap& gap : trace_.cpu[thread.index()]) {
+      if (gap.out_ns > received_ns) return;
+      if (gap.preempted || gap.in_ns < received_ns || gap.in_ns <= request.second.begin_ns) continue;
+      const auto times = trace_.time_ns.begin();
+      request.second.before = static_cast<uint32_t>(
+          std::lower_bound(times + request.second.before, times + request.answered, gap.in_ns) - times);
+      request.second.begin_ns = gap.in_ns;
+      return;
+    }
   }
 
   bool leads_to_answer(const Request& request) const {

@@ -519,6 +519,7 @@ class LoadSimulator::Impl::Copier {
     const bool by_completion = is_root && from.answer_mark == kNoId;
     bool is_answered = false;
     const std::span<const Op> ops = model_.ops_of(plan_, fiber);
+    find_unpaired(ops);
     for (size_t i = 0; i < ops.size(); ++i) {
       Op op = ops[i];
       op.event = kNoId;
@@ -546,6 +547,7 @@ class LoadSimulator::Impl::Copier {
         case OpCode::take:
         case OpCode::give:
           if (lock_of(op.value) < model_.is_shared_.size() && !model_.is_shared_[lock_of(op.value)]) continue;
+          if (unpaired_.contains(i)) continue;
           break;
         case OpCode::spawn:
         case OpCode::call:
@@ -584,6 +586,23 @@ class LoadSimulator::Impl::Copier {
     }
   }
 
+  // A stretch may begin behind an acquisition, or end before a release: such a lock would stay held for ever.
+  void find_unpaired(std::span<const Op> ops) {
+    unpaired_.clear();
+    std::unordered_map<uint32_t, std::vector<size_t>> held;  // by lock
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (ops[i].code == OpCode::take) held[lock_of(ops[i].value)].push_back(i);
+      if (ops[i].code != OpCode::give) continue;
+      std::vector<size_t>& takes = held[lock_of(ops[i].value)];
+      if (takes.empty()) {
+        unpaired_.insert(i);
+      } else {
+        takes.pop_back();
+      }
+    }
+    for (const auto& [lock, takes] : held) unpaired_.insert(takes.begin(), takes.end());
+  }
+
   void copy_ties(const Template& from) {
     const SimProgram& program = model_.program_;
     for (const uint32_t task : from.tasks) {
@@ -616,6 +635,7 @@ class LoadSimulator::Impl::Copier {
   std::vector<Client> clients_;
   // Of the request that is being copied:
   uint32_t first_task_ = 0, answer_ = 0, answer_mark_ = 0;
+  std::set<size_t> unpaired_;  // positions in the fiber that is being copied
   std::map<WakeKey, Wakes> tokens_;
   std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> credit_counts_;
 };

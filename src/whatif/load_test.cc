@@ -116,6 +116,27 @@ TEST(Load, AnEventLoopServesOneAtATime) {
   EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 200})), 200, 4);
 }
 
+// The loop takes 1 ms of each request, and one of two workers that wait in a queue of the program's own 20 ms.
+TEST(Load, AThreadThatAnswersForAnotherIsAWorker) {
+  std::string text(kConnections), worker;
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    const char* connection = i % 2 == 0 ? "a" : "b";
+    text += fmt::format("{0} main block_begin poll -\n{1} main block_end poll\n{1} main receive {2} 10\n", 
+                        i == 0 ? 0 : at - 29'000'000, at + 20'000'000, connection);
+    worker += fmt::format("{0} w1 block_begin park -\n{1} w1 block_end park\n{2} w1 send {3} 10\n", i == 0 ? 0 : at - 9'000'000,
+                          at + 21'000'000, at + 41'000'000, connection);
+  }
+  text += "471000000 main block_begin poll -\n600000000 main block_end poll\n600000000 main thread_end\n";
+  text += worker + "491000000 w1 block_begin park -\n600000000 w1 block_end park\n600000000 w1 thread_end\n";
+  const Fixture service(text);
+  ASSERT_EQ(service.requests.all.size(), 10u);
+  EXPECT_TRUE(service.requests.all[0].second.exists());
+  const LoadRun run = service.run({.clients = 4, .requests = 200});
+  ASSERT_TRUE(run.simulation.stuck.empty()) << run.simulation.stuck.front().reason;
+  EXPECT_NEAR(per_second(run), 50, 1);
+}
+
 TEST(Load, AChangeOfTheNumberOfTasksIsRefused) {
   const Fixture service(pooled_requests(10));
   const Variant variant{.merges = {{{model::TaskId(0), model::TaskId(1)}, 2}}};
