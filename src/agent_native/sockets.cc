@@ -59,6 +59,14 @@ void learn(int fd, Change change) {
   }
 }
 
+// Whoever records can find the port of a descriptor.
+uint64_t with_port_or_descriptor(uint64_t word, int fd) {
+  const format::ConnectionRow row = recorder::row_of(word);
+  const bool is_unknown = row.kind == ConnectionKind::connected && row.local_port == 0 && row.remote_port != 0;
+  return is_unknown && fd <= static_cast<int>(kPortMask) ? recorder::with_descriptor(word, static_cast<uint32_t>(fd))
+                                                         : word;
+}
+
 // The word of the connection that the descriptor is, with a number; 0: nothing is to be recorded.
 uint64_t connection_at(int fd, Call call) {
   std::atomic<uint64_t>* const entry = socket_at(fd);
@@ -74,7 +82,7 @@ uint64_t connection_at(int fd, Call call) {
   if (g_connections.load(std::memory_order_relaxed) >= kConnectionsMax) return count_left_out(), 0;
   const uint32_t number = g_connections.fetch_add(1, std::memory_order_relaxed) + 1;
   while (word != 0 && recorder::number_of(word) == 0) {
-    const uint64_t numbered = recorder::with_number(word, number);
+    const uint64_t numbered = recorder::with_number(with_port_or_descriptor(word, fd), number);
     if (entry->compare_exchange_weak(word, numbered, std::memory_order_relaxed)) return numbered;
   }
   return word;  // another thread was first, or closed it

@@ -140,7 +140,9 @@ format::ContextId AddressTable::context_at(uint64_t return_address) {
 uint32_t AddressTable::connection_at(uint64_t word) {
   if (word == 0) return UINT32_MAX;
   if (const uint32_t known = connections_.find(word); known != UINT32_MAX) return known;
-  const format::ConnectionId made = tables_.connection(row_of(word));
+  format::ConnectionRow row = row_of(word);
+  if (has_descriptor(word) && port_of_) row.local_port = port_of_(local_port_of(word), row.remote_port);
+  const format::ConnectionId made = tables_.connection(row);
   connections_.insert(word, made.value);
   return made.value;
 }

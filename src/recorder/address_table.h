@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -62,6 +63,9 @@ class AddressTable {
 
   // From now on the addresses of code that were met for the first time are kept until they are taken.
   void watch_code() { watches_code_ = true; }
+  // Asked for the own port of a connection whose process does not know it, by its descriptor and the peer's port.
+  using PortOf = std::function<uint32_t(uint32_t descriptor, uint32_t remote_port)>;
+  void ask_for_ports(PortOf port_of) { port_of_ = std::move(port_of); }
   std::vector<uint64_t> take_new_code() { return std::exchange(new_code_, {}); }
 
   format::MethodId method(uint64_t address, bool is_entry);
@@ -83,6 +87,7 @@ class AddressTable {
   std::unordered_map<uint32_t, std::vector<uint64_t>> frames_;  // by stream: of its next event; few at a time
   std::unordered_map<uint32_t, uint64_t> bodies_;               // likewise
   std::unordered_map<uint32_t, Pairs> pairs_;                   // by stream
+  PortOf port_of_;
   bool watches_code_ = false;
   std::vector<uint64_t> new_code_;
 };

@@ -3,6 +3,8 @@
 //
 //   is_socket (bit 63) is_datagram (62) kind (60-61) number (32-59) local_port (16-31) remote_port (0-15)
 //
+// Kind 3 is a connected one whose own port the process does not know: its descriptor stands in the place of the port.
+//
 // The number is the recorded process's, from 1 on; 0: it has none yet, and no event.
 #pragma once
 
@@ -28,17 +30,24 @@ constexpr uint64_t connection_word(format::ConnectionKind kind, uint32_t local_p
 constexpr uint32_t number_of(uint64_t word) {
   return static_cast<uint32_t>(word >> kConnectionNumberShift & kConnectionNumberMask);
 }
+inline constexpr uint64_t kPortUnknown = 3;  // as a kind
+constexpr bool has_descriptor(uint64_t word) {
+  return (word >> kConnectionKindShift & 3) == kPortUnknown;
+}
+constexpr uint64_t with_descriptor(uint64_t word, uint32_t descriptor) {
+  return word | kPortUnknown << kConnectionKindShift | (descriptor & kPortMask) << kLocalPortShift;
+}
 constexpr uint64_t with_number(uint64_t word, uint32_t number) {
   return (word & ~(kConnectionNumberMask << kConnectionNumberShift)) | uint64_t{number} << kConnectionNumberShift;
 }
 constexpr uint32_t local_port_of(uint64_t word) {
   return static_cast<uint32_t>(word >> kLocalPortShift & kPortMask);
 }
-// A program may write anything into its calls.
 constexpr format::ConnectionRow row_of(uint64_t word) {
-  const auto kind = static_cast<format::ConnectionKind>(word >> kConnectionKindShift & 3);
-  return {kind <= format::kConnectionKindLast ? kind : format::kConnectionKindLast, local_port_of(word),
-          static_cast<uint32_t>(word & kPortMask)};
+  const auto remote_port = static_cast<uint32_t>(word & kPortMask);
+  if (has_descriptor(word)) return {format::ConnectionKind::connected, 0, remote_port};
+  return {static_cast<format::ConnectionKind>(word >> kConnectionKindShift & 3), local_port_of(word), remote_port};
 }
+static_assert(static_cast<uint64_t>(format::kConnectionKindLast) < kPortUnknown);
 
 }  // namespace contrafact::recorder

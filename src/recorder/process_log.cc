@@ -19,11 +19,14 @@ constexpr std::string_view kUnseenSchedulers = "scheduler.unseen.";
 ProcessLog::ProcessLog(deferred::SharedArea area)
     : area_(std::move(area)),
       pid_(page_of(area_.header()).pid.load(std::memory_order_acquire)),
+      sockets_(pid_),
       libraries_(tables_, pid_),
       texts_([this](uint32_t stream, const Text& text) { take_text(stream, text); }),
       drainer_(area_, trace_layout(), *this),
       blocked_threads_(pid_) {
   addresses_.watch_code();
+  addresses_.ask_for_ports(
+      [this](uint32_t descriptor, uint32_t remote_port) { return sockets_.local_port(descriptor, remote_port); });
 }
 
 base::Result<std::unique_ptr<ProcessLog>> ProcessLog::begin(deferred::SharedArea area,

@@ -20,6 +20,7 @@
 #include "recorder/event_log.h"
 #include "recorder/loaded_libraries.h"
 #include "recorder/process_page.h"
+#include "recorder/process_sockets.h"
 #include "recorder/recorder.h"
 #include "recorder/tables.h"
 #include "recorder/texts.h"
@@ -81,6 +82,7 @@ class ProcessLog final : public deferred::SharedDrainer::Owner {
   const int32_t pid_;
   Tables tables_;
   AddressTable addresses_{tables_};
+  ProcessSockets sockets_;
   LoadedLibraries libraries_;
   TextTable texts_;
   std::unique_ptr<EventLog> log_;

@@ -9,6 +9,7 @@
 
 #include "format/testing.h"
 #include "recorder/connection_words.h"
+#include "recorder/process_sockets.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::recorder {
@@ -68,6 +69,29 @@ TEST(Sockets, APortNeedsAllOfItsAddress) {
   EXPECT_EQ(port_of(any, 0), 0u);
 }
 
+TEST(Sockets, WhoeverRecordsFindsThePortThatTheKernelChose) {
+  for (const int family : {AF_INET, AF_INET6}) {
+    const int listener = socket(family, SOCK_STREAM, 0);
+    if (listener < 0) continue;
+    sockaddr_storage address{};
+    socklen_t bytes = sizeof address;
+    ASSERT_EQ(listen(listener, 1), 0);
+    ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &bytes), 0);
+    const int client = socket(family, SOCK_STREAM, 0);
+    ProcessSockets sockets(getpid());
+    const uint32_t port = bound_port(listener);
+    EXPECT_EQ(sockets.local_port(static_cast<uint32_t>(client), port), 0u);
+    if (connect(client, reinterpret_cast<sockaddr*>(&address), bytes) == 0) {
+      ProcessSockets after(getpid());
+      EXPECT_EQ(after.local_port(static_cast<uint32_t>(client), port), bound_port(client));
+      EXPECT_EQ(after.local_port(static_cast<uint32_t>(client), port + 1), 0u);
+    }
+    close(client);
+    EXPECT_EQ(sockets.local_port(static_cast<uint32_t>(client), port), 0u);
+    close(listener);
+  }
+}
+
 // Whichever thread's event is written first makes the connection's row, and all name that one.
 TEST(Sockets, AConnectionHasOneRowWhoeverNamesItFirst) {
   std::vector<uint8_t> bytes;
@@ -101,7 +125,7 @@ TEST(Sockets, AConnectionHasOneRowWhoeverNamesItFirst) {
   EXPECT_EQ(second.kind, ConnectionKind::accepted);
   EXPECT_EQ(second.local_port, 5432u);
   EXPECT_EQ(second.remote_port, 40'000u);
-  EXPECT_EQ(got.connections.at(named[2][0]).kind, ConnectionKind::other);
+  EXPECT_EQ(got.connections.at(named[2][0]).local_port, 0u);
 }
 
 }  // namespace

@@ -208,6 +208,7 @@ static void with_children() {
   }
   close(fd);
   read(early, data, 2);
+  usleep(200'000);  // the recorder may find its port meanwhile
   int status = 1;
   waitpid(child, &status, 0);
   printf("child %d\n", status);

@@ -79,6 +79,9 @@ def sockets_of_children():
     child = Ends(next(path for path in files if path != recording.path))
     answered = (REQUESTS, ANSWERS_BYTES, REQUESTS, REQUESTS_BYTES)
     check(sorted(own.did()) == sorted([(1, 2, 2, 4), (1, 1, 0, 0), answered]), own.did())
+    early = next(row for row, did in zip(own.rows, own.did()) if did == (1, 2, 2, 4))
+    check([early[0], early[2], early[1]] == ["connected", *next(row[1:] for row, did in zip(own.rows, own.did()) if did == (1, 1, 0, 0))],
+          f"{early} of {own.rows}: the port that the kernel chose")
     check(sorted(child.did("accepted")) == sorted([(REQUESTS + 1, REQUESTS_BYTES, REQUESTS, ANSWERS_BYTES), (0, 0, 1, 2)]), child.did())
     inherited = next(row for row, did in zip(child.rows, child.did()) if did == (0, 0, 1, 2))
     check(inherited in own.rows, f"the child's {inherited} is none of {own.rows}")
