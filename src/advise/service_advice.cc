@@ -87,6 +87,7 @@ class ServiceAdviser {
       if (bundle.value > best.value * (1 + kTellableRate)) best = std::move(bundle);
     }
     drop_useless(best);
+    reduce(best);
     if (base::Status status = judge(best); !status) return status.error();
     return std::move(found_);
   }
@@ -244,6 +245,55 @@ class ServiceAdviser {
     }
   }
 
+  // The member without which the program is best, and that value; none: it hangs without any of them.
+  std::optional<std::pair<size_t, double>> least_missed(const Made& made) const {
+    std::optional<std::pair<size_t, double>> least;
+    for (size_t i = 0; i < made.members.size(); ++i) {
+      std::vector<Improvement> others = made.improvements();
+      others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+      const std::optional<double> value = value_of(others, made.clients);
+      if (value && (!least || *value > least->second)) least = {i, *value};
+    }
+    return least;
+  }
+
+  // The same changes with each size one step smaller, where it is one: none if there is no such step.
+  static std::optional<Made> shrunk(const Made& made) {
+    Made smaller = made;
+    bool shrinks = false;
+    for (Tried& member : smaller.members) {
+      Improvement& size = member.candidate.improvement;
+      if (!is_size(member.candidate)) continue;
+      uint32_t next = size.size_before;
+      for (const double factor : kSizeFactors) {
+        const auto tried = static_cast<uint32_t>(size.size_before * factor);
+        if (tried < size.size_after) next = std::max(next, tried);
+      }
+      if (next <= size.size_before) continue;
+      size.size_after = next;
+      member.curve.clear();  // it was simulated beside other changes
+      shrinks = true;
+    }
+    return shrinks ? std::optional(std::move(smaller)) : std::nullopt;
+  }
+
+  // Keeps changes_max of the members.
+  void reduce(Made& made) const {
+    while (made.members.size() > options_.changes_max) {
+      auto least = least_missed(made);
+      for (std::optional<Made> smaller = shrunk(made); smaller; smaller = shrunk(*smaller)) {
+        const auto found = least_missed(*smaller);
+        if (least && (!found || found->second < least->second * (1 + kTie))) break;
+        if (!found) continue;
+        least = found;
+        made = *smaller;
+      }
+      if (!least) least = {made.members.size() - 1, made.value};
+      made.members.erase(made.members.begin() + static_cast<ptrdiff_t>(least->first));
+      made.value = least->second;
+    }
+  }
+
   base::Status judge(const Made& best) {
     const base::Result<Variant> variant = pricer_.variant(best.improvements());
     if (!variant) return variant.error();
@@ -261,7 +311,8 @@ class ServiceAdviser {
       change->added = value ? best.value / *value - 1 : 0;
       found_.best.push_back(*std::move(change));
     }
-    std::ranges::stable_sort(found_.best, [](const ServiceChange& x, const ServiceChange& y) { return x.added > y.added; });
+    std::ranges::stable_sort(found_.best,
+                             [](const ServiceChange& x, const ServiceChange& y) { return x.added > y.added; });
     std::ranges::stable_sort(alone_, [](const Tried& x, const Tried& y) { return x.value > y.value; });
     for (const Tried& one : alone_) {
       const bool is_made = std::ranges::any_of(

@@ -5,8 +5,10 @@
 // of the tasks' or critical sections' candidates, or another size of the pool, or of the permits, that limits it; of
 // changes that are about equal, the one that is less work. It ends where no change adds kTellableRate, or where the cores
 // are what limits. The same is tried from all changes on that let the run need fewer threads: none of these may help
-// before a pool has another size, and no size before them. Members that turn out to be useless go. More cores never join:
-// they are no change of the program.
+// before a pool has another size, and no size before them. Members that turn out to be useless go. If there are more than
+// changes_max then, one goes after another, each time that without which the program is best, with the sizes of pools
+// as they are or one step smaller: what goes may be what kept a pool of that size from standing still. More cores never
+// join: they are no change of the program.
 #pragma once
 
 #include <functional>
@@ -47,6 +49,7 @@ struct ServiceAdviceOptions {
   double load = 1;
   size_t candidates_max = 40;
   size_t steps_max = 8;
+  size_t changes_max = SIZE_MAX;  // of the best combination
 };
 
 struct ServiceCandidates {

@@ -40,6 +40,8 @@ struct Options {
   double load = 1;
   std::string specs;
   std::string plot;
+  std::vector<std::string> sources;
+  size_t changes_max = 0;  // 0: as many as help
   std::vector<std::string> no_filter;
   uint32_t cores = 0;
   double slower_max_percent = 0;
@@ -250,8 +252,7 @@ AdviceDocument document_of(const Options& options, const std::string& path, cons
 
 int run(const Options& options, const Session& session) {
   const bool for_threads = options.objective == "threads" && !options.weights_given.given();
-  const base::Result<advise::Weights> weights =
-      advise::parse_weights(for_threads ? "peak=1,mean=1" : options.weights);
+  const base::Result<advise::Weights> weights = advise::parse_weights(for_threads ? "peak=1,mean=1" : options.weights);
   if (!weights) return fail(kExitUsage, weights.error().message);
   const std::optional<Recordings> recordings = load_recordings(options.paths, session, options.app);
   if (!recordings) return kExitInput;
@@ -284,17 +285,20 @@ int run(const Options& options, const Session& session) {
     if (base::Status status = advise_all(*recordings, *made, options, progress, document); !status)
       return fail(kExitImpossible, status.error().message);
     if (asks_for_service(options)) {
-      base::Result<std::optional<ServiceReport>> report = service_report(
-          *shown.pricer, document.advices, document.best,
-          {.objective = options.objective == "p99" ? advise::ServiceObjective::p99 : advise::ServiceObjective::throughput,
-           .load = options.load},
-          options.cores, progress);
+      base::Result<std::optional<ServiceReport>> report =
+          service_report(*shown.pricer, document.advices, document.best,
+                         {.objective = options.objective == "p99" ? advise::ServiceObjective::p99
+                                                                  : advise::ServiceObjective::throughput,
+                          .load = options.load,
+                          .changes_max = options.changes_max > 0 ? options.changes_max : SIZE_MAX},
+                         options.cores, progress);
       if (!report) return fail(kExitImpossible, report.error().message);
       service = *std::move(report);
     }
     if (!options.specs.empty()) {
-      base::Status written = service ? write_specs(options.specs, shown.engines(), document, specs_of(*service), session)
-                                     : write_specs(options.specs, shown.engines(), document, session);
+      base::Status written = service
+                                 ? write_specs(options.specs, shown.engines(), document, specs_of(*service), session)
+                                 : write_specs(options.specs, shown.engines(), document, session);
       if (!written) return fail(kExitOutput, written.error().message);
     }
   }
@@ -309,10 +313,11 @@ int run(const Options& options, const Session& session) {
                                              "accepted; `contrafact load --by-task` takes tasks for them",
                                              recordings->path));
   std::string text;
+  SourceLines source(options.sources);
   if (options.json) {
-    text = advice_json(document, service ? service_json(document, *service) : table::Json());
+    text = advice_json(document, service ? service_json(document, *service, source) : table::Json());
   } else if (service) {
-    text = service_text(document, *service, session.out) +
+    text = service_text(document, *service, source, session.out) +
            "\nWhat shortens the run, or needs fewer threads: --objective duration, --objective threads\n";
   } else {
     text = advice_text(document, session.out);
@@ -335,15 +340,23 @@ Run declare(OptionList& list) {
   list.add_option("--model", options->model, "What to work with; fixed: estimates only; both: simulations as well")
       .check(one_of({"fixed", "both"}))
       .show_default();
-  list.add_option("--objective", options->objective,
-                  "What to improve; of a service, how many requests it can answer (throughput) or how long answers take "
-                  "(p99); else the run's duration, or the number of threads. auto: throughput if there are requests")
+  list.add_option(
+          "--objective", options->objective,
+          "What to improve; of a service, how many requests it can answer (throughput) or how long answers take "
+          "(p99); else the run's duration, or the number of threads. auto: throughput if there are requests")
       .check(one_of({"auto", "throughput", "p99", "duration", "threads"}))
       .show_default();
   list.add_option("--load", options->load, "Of a service: times of answers at this multiple of the recorded load")
       .value_name("K")
       .check(decimal_number(0.01))
       .show_default();
+  list.add_option("--changes", options->changes_max,
+                  "Of a service: how many changes to make together, at most; default: as many as help")
+      .check(whole_number(1));
+  list.add_option("--source", options->sources,
+                  "Of a service: a folder of its sources, whose lines are printed below the changes; repeatable")
+      .value_name("DIR")
+      .repeatable();
   list.add_option("--top", options->top, "Improvements to print beside the best combination, and to simulate")
       .check(whole_number(0))
       .show_default();

@@ -9,6 +9,7 @@
 #include "advise/starvation_text.h"
 #include "cli/advice_tables.h"
 #include "cli/load_tables.h"
+#include "cli/metric_tables.h"
 #include "table/value_text.h"
 #include "whatif/load.h"
 
@@ -57,7 +58,8 @@ std::string times_text(const LoadPoint& point) {
 std::string hangs_text(const advise::Saturation& saturation, std::string_view what) {
   if (!saturation.hangs) return "";
   return fmt::format("warning: {} hangs with {}: {}\n", what,
-                     table::counted_text(saturation.hangs->clients, "client", "clients"), saturation.hangs->stuck_reason);
+                     table::counted_text(saturation.hangs->clients, "client", "clients"),
+                     saturation.hangs->stuck_reason);
 }
 
 advise::Advice as_advice(const ServiceChange& change) {
@@ -81,10 +83,38 @@ std::string printable_lines(std::string_view text, bool unicode) {
   return out;
 }
 
+// "FeedApi.java:20: Future<String> feed = workers.submit(() -> composeFeed(user));", or only the place. Empty: no place.
+std::string source_text(const Cell& cell, SourceLines& source) {
+  const auto* place = std::get_if<table::Location>(&cell.value());
+  if (place == nullptr || place->file.empty()) return "";
+  const std::string line = source.line_at(*place);
+  const std::string at = fmt::format("{}:{}", place->file.substr(place->file.rfind('/') + 1), place->line);
+  return line.empty() ? at : at + ": " + line;
+}
+
+std::string line_text(const Cell& cell, SourceLines& source) {
+  const auto* place = std::get_if<table::Location>(&cell.value());
+  return place == nullptr ? "" : source.line_at(*place);
+}
+
+// What the table has no room for.
+std::string change_text(const AdviceDocument& document, const ServiceChange& change, size_t rank, SourceLines& source) {
+  std::string out;
+  const auto add = [&](const std::string& text) { out += fmt::format("#{} {}\n", rank, text); };
+  const Cell place = place_cell_of(document, as_advice(change));
+  if (!line_text(place, source).empty()) add(source_text(place, source));
+  if (const model::ContextId runs_at = change.candidate.runs_at; runs_at.valid())
+    add("runs at the wait: " + source_text(location_of(document.trace(), runs_at), source));
+  if (change.hangs()) add("warning: by itself it lets the program hang; make the others first");
+  if (!change.curve.empty()) add("can answer by size: " + change.curve);
+  return out;
+}
+
 table::Json service_point_json(const LoadPoint& point) {
   if (point.stuck) return {{"hangs", true}};
-  return {{"hangs", false},         {"per_s", point.per_second}, {"low", point.low},       {"high", point.high},
-          {"p50_ns", point.p50_ns}, {"p90_ns", point.p90_ns},    {"p99_ns", point.p99_ns}, {"cores_used", point.cores_used}};
+  return {{"hangs", false},         {"per_s", point.per_second},     {"low", point.low},
+          {"high", point.high},     {"p50_ns", point.p50_ns},        {"p90_ns", point.p90_ns},
+          {"p99_ns", point.p99_ns}, {"cores_used", point.cores_used}};
 }
 
 }  // namespace
@@ -134,10 +164,11 @@ std::string requests_sentence(const model::Requests& requests, const analysis::A
       requests.by_task ? ", each a task"
                        : fmt::format(" on {}", table::counted_text(requests.connections, "connection", "connections")),
       table::number_text(arrivals.per_second));
-  return text + (arrivals.open ? "they come at their own times"
-                               : fmt::format("from {} for each answer",
-                                             arrivals.clients == 1 ? "1 client that waits"
-                                                                   : fmt::format("{} clients that wait", arrivals.clients)));
+  return text + (arrivals.open
+                     ? "they come at their own times"
+                     : fmt::format("from {} for each answer",
+                                   arrivals.clients == 1 ? "1 client that waits"
+                                                         : fmt::format("{} clients that wait", arrivals.clients)));
 }
 
 table::Table service_changes_table(const AdviceDocument& document, const ServiceReport& report) {
@@ -160,7 +191,8 @@ table::Table service_changes_table(const AdviceDocument& document, const Service
   return table;
 }
 
-std::string service_text(const AdviceDocument& document, const ServiceReport& report, const table::TextStyle& style) {
+std::string service_text(const AdviceDocument& document, const ServiceReport& report, SourceLines& source,
+                         const table::TextStyle& style) {
   const ServiceAdvice& advice = report.advice;
   const model::Trace& trace = document.trace();
   std::string out = advise::starvations_text(trace, document.starvations, style.unicode);
@@ -172,7 +204,8 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   if (!advice.best.empty()) {
     const double gain = advice.after.point.per_second / std::max(1e-9, advice.before.point.per_second) - 1;
     out += fmt::format("With {} it can answer {} (simulated, +{}), then {}.\n",
-                       advice.best.size() == 1 ? "the first change below" : fmt::format("the first {} changes below", advice.best.size()),
+                       advice.best.size() == 1 ? "the first change below"
+                                               : fmt::format("the first {} changes below", advice.best.size()),
                        rate_text(advice.after.point), table::percent_text(gain), limit_text(trace, advice.after.limit));
     const advise::Advice first = as_advice(advice.best.front());
     out += fmt::format("Change first: {} at {}.\n", what_of(first), place_text_of(document, first));
@@ -186,29 +219,27 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   };
   times("the recorded load", advice.recorded_before, advice.recorded_after);
   if (advice.load != 1)
-    times(fmt::format("{} times the recorded load", table::number_text(advice.load)), advice.load_before, advice.load_after);
+    times(fmt::format("{} times the recorded load", table::number_text(advice.load)), advice.load_before,
+          advice.load_after);
   out += hangs_text(advice.before, "the program");
   out += hangs_text(advice.after, "the changed program");
   constexpr double kErrorTold = 0.05;
   if (std::fabs(report.error) > kErrorTold)
-    out += fmt::format("warning: simulated under the recorded load, answers take {} {} than they did: so unsure are the "
-                       "other figures\n",
-                       table::percent_text(std::fabs(report.error)), report.error > 0 ? "longer" : "less time");
+    out += fmt::format(
+        "warning: simulated under the recorded load, answers take {} {} than they did: so unsure are the "
+        "other figures\n",
+        table::percent_text(std::fabs(report.error)), report.error > 0 ? "longer" : "less time");
   for (const std::string& note : report.notes) out += "note: " + note + "\n";
   out = printable_lines(out, style.unicode) + "\n" + table::render_text(service_changes_table(document, report), style);
+  std::string further;
+  size_t rank = 0;
   for (const std::vector<ServiceChange>* list : {&advice.best, &advice.others}) {
-    for (size_t i = 0; i < list->size(); ++i) {
-      const size_t rank = i + 1 + (list == &advice.others ? advice.best.size() : 0);
-      if ((*list)[i].hangs())
-        out += fmt::format("#{} warning: by itself it lets the program hang; make the others first\n", rank);
-      if (!(*list)[i].curve.empty())
-        out += fmt::format("#{} can answer by size: {}\n", rank, (*list)[i].curve);
-    }
+    for (const ServiceChange& change : *list) further += change_text(document, change, ++rank, source);
   }
-  return out;
+  return out + printable_lines(further, style.unicode);
 }
 
-table::Json service_json(const AdviceDocument& document, const ServiceReport& report) {
+table::Json service_json(const AdviceDocument& document, const ServiceReport& report, SourceLines& source) {
   const ServiceAdvice& advice = report.advice;
   const auto saturation = [&](const advise::Saturation& one) {
     table::Json json = service_point_json(one.point);
@@ -227,10 +258,21 @@ table::Json service_json(const AdviceDocument& document, const ServiceReport& re
                    {"load", advice.load}};
   json["before"] = saturation(advice.before);
   json["after"] = saturation(advice.after);
-  json["recorded_load"] = {{"before", service_point_json(advice.recorded_before)}, {"after", service_point_json(advice.recorded_after)}};
-  json["at_load"] = {{"before", service_point_json(advice.load_before)}, {"after", service_point_json(advice.load_after)}};
+  json["recorded_load"] = {{"before", service_point_json(advice.recorded_before)},
+                           {"after", service_point_json(advice.recorded_after)}};
+  json["at_load"] = {{"before", service_point_json(advice.load_before)},
+                     {"after", service_point_json(advice.load_after)}};
   const table::Table changes = service_changes_table(document, report);
-  json["improvements"] = changes.empty() ? table::Json::array() : table::rows_json(changes);
+  json["improvements"] = table::Json::array();
+  size_t row = 0;
+  for (const std::vector<ServiceChange>* list : {&advice.best, &advice.others}) {
+    for (const ServiceChange& change : *list) {
+      table::Json one = table::row_json(kServiceChangesSchema, changes.rows()[row++]);
+      const std::string line = line_text(place_cell_of(document, as_advice(change)), source);
+      one["source"] = line.empty() ? table::Json() : table::Json(line);
+      json["improvements"].push_back(std::move(one));
+    }
+  }
   json["best"] = table::Json::array();
   for (size_t i = 0; i < advice.best.size(); ++i) json["best"].push_back(i + 1);
   json["notes"] = report.notes;

@@ -9,6 +9,7 @@
 #include "advise/service_advice.h"
 #include "analysis/arrivals.h"
 #include "cli/progress.h"
+#include "cli/source_lines.h"
 #include "model/requests.h"
 #include "table/json.h"
 #include "table/render.h"
@@ -39,7 +40,9 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
 std::string requests_sentence(const model::Requests& requests, const analysis::Arrivals& arrivals);
 
 table::Table service_changes_table(const AdviceDocument& document, const ServiceReport& report);
-std::string service_text(const AdviceDocument& document, const ServiceReport& report, const table::TextStyle& style);
-table::Json service_json(const AdviceDocument& document, const ServiceReport& report);
+// With the line of source of each change, where `source` finds it.
+std::string service_text(const AdviceDocument& document, const ServiceReport& report, SourceLines& source,
+                         const table::TextStyle& style);
+table::Json service_json(const AdviceDocument& document, const ServiceReport& report, SourceLines& source);
 
 }  // namespace contrafact::cli
