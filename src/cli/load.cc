@@ -122,6 +122,7 @@ int run(const Options& options, const Session& session) {
                                  .progress = [&] { progress.update(++done, 0); }});
   LoadDocument document{.path = options.path,
                         .trace = *trace,
+                        .facts = facts,
                         .requests = requests,
                         .arrivals = arrivals,
                         .arrivals_given = options.arrivals != "recorded" && was_open != arrivals.open,

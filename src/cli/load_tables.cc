@@ -13,6 +13,7 @@
 #include "cli/json_document.h"
 #include "cli/service_report.h"
 #include "cli/trace_input.h"
+#include "model/lock_waits.h"
 #include "report/load_picture.h"
 #include "table/render.h"
 #include "table/value_text.h"
@@ -116,6 +117,7 @@ std::string head_text(const LoadDocument& document) {
     if (point.clients > 0)
       text += fmt::format("{}it can answer {} (simulated); {}\n", program, interval_text(point),
                           limit_text(document.trace, loads.saturation.limit));
+    if (const std::string hint = limit_hint(document.facts, loads.saturation.limit); !hint.empty()) text += hint + "\n";
     if (loads.saturation.hangs) {
       text += fmt::format("warning: {}with {} it hangs: {}\n", program,
                           table::counted_text(loads.saturation.hangs->clients, "client", "clients"),
@@ -195,6 +197,34 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
       return fmt::format("limited by lock {} (without it {})", name, more);
   }
   return "";
+}
+
+std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit) {
+  if (limit.kind != ServiceLimit::Kind::lock) return "";
+  const model::Trace& trace = facts.trace();
+  std::map<uint32_t, std::pair<int64_t, uint64_t>> held;  // by site: ns, and times
+  for (const model::CriticalSection& section : facts.sections()) {
+    if (section.lock.value != limit.id || section.hold_ns() <= 0) continue;
+    held[section.site.value].first += section.hold_ns();
+    ++held[section.site.value].second;
+  }
+  if (!held.empty()) {
+    const auto& [site, sum] = *std::ranges::max_element(held, {}, [](const auto& one) { return one.second.first; });
+    const double mean_ns = static_cast<double>(sum.first) / static_cast<double>(sum.second);
+    return fmt::format("{} is held longest from {}, for {} on average: do less there while it is held; `contrafact record "
+                       "--sets` sees what need not be done under it",
+                       analysis::lock_name(trace, model::LockId(limit.id)), trace.context_label(model::ContextId(site)),
+                       table::duration_text(mean_ns));
+  }
+  const model::LockWait* longest = nullptr;
+  const std::vector<model::LockWait> waits = model::lock_waits(trace);
+  for (const model::LockWait& wait : waits) {
+    if (wait.lock.value != limit.id || !wait.holder_at.valid()) continue;
+    if (longest == nullptr || wait.wait_ns() > longest->wait_ns()) longest = &wait;
+  }
+  if (longest == nullptr) return "";
+  return fmt::format("during the longest wait for {} its holder was at {}", analysis::lock_name(trace, model::LockId(limit.id)),
+                     trace.context_label(longest->holder_at));
 }
 
 table::Json limit_json(const model::Trace& trace, const ServiceLimit& limit) {

@@ -6,6 +6,7 @@
 
 #include "advise/service.h"
 #include "analysis/arrivals.h"
+#include "model/facts.h"
 #include "model/requests.h"
 #include "model/trace.h"
 #include "table/json.h"
@@ -27,6 +28,7 @@ struct ProgramLoads {
 struct LoadDocument {
   const std::string& path;
   const model::Trace& trace;
+  const model::Facts& facts;
   const model::Requests& requests;
   const analysis::Arrivals& arrivals;
   bool arrivals_given = false;  // other arrivals than the recorded ones
@@ -39,6 +41,8 @@ struct LoadDocument {
 // "limited by pool web, 8 workers (twice as many: +45 %)"
 std::string limit_text(const model::Trace& trace, const advise::ServiceLimit& limit);
 
+// Where the lock that limits is held longest, and how to see what of that is needed: a line. Empty: no lock limits.
+std::string limit_hint(const model::Facts& facts, const advise::ServiceLimit& limit);
 table::Json limit_json(const model::Trace& trace, const advise::ServiceLimit& limit);
 
 table::Table load_table(const LoadDocument& document);

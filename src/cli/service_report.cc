@@ -201,6 +201,7 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   if (saturates)
     out += fmt::format("It can answer {} (simulated), {}.\n", rate_text(advice.before.point),
                        limit_text(trace, advice.before.limit));
+  if (const std::string hint = limit_hint(*document.facts, advice.before.limit); !hint.empty()) out += hint + ".\n";
   if (!advice.best.empty()) {
     const double gain = advice.after.point.per_second / std::max(1e-9, advice.before.point.per_second) - 1;
     out += fmt::format("With {} it can answer {} (simulated, +{}), then {}.\n",
