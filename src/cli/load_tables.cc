@@ -48,12 +48,12 @@ const table::Schema kLoadSchema{
 
 namespace {
 
-std::string rate_text(double per_second) {
+std::string per_second_text(double per_second) {
   return table::number_text(per_second) + "/s";
 }
 
 std::string interval_text(const LoadPoint& point) {
-  return fmt::format("{} ({} to {})", rate_text(point.per_second), table::number_text(point.low),
+  return fmt::format("{} ({} to {})", per_second_text(point.per_second), table::number_text(point.low),
                      table::number_text(point.high));
 }
 
@@ -103,7 +103,7 @@ std::string name_of_limit(const model::Trace& trace, const ServiceLimit& limit) 
   return is_pool && limit.id < trace.pools.size() ? pool_text(trace, model::PoolId(limit.id)) : limit.name;
 }
 
-std::string head_text(const LoadDocument& document) {
+std::string load_head_text(const LoadDocument& document) {
   std::string text = requests_sentence(document.requests, document.arrivals);
   text += document.arrivals_given ? " (as --arrivals says)\n" : "\n";
   std::vector<int64_t> sorted_ns = document.recorded_ns;
@@ -246,7 +246,7 @@ table::Table load_table(const LoadDocument& document) {
 }
 
 std::string load_text(const LoadDocument& document, const table::TextStyle& style) {
-  return head_text(document) + "\n" + table::render_text(load_table(document), style);
+  return load_head_text(document) + "\n" + table::render_text(load_table(document), style);
 }
 
 std::string load_picture(const LoadDocument& document) {
@@ -257,7 +257,7 @@ std::string load_page(const LoadDocument& document) {
   const table::Table curve = load_table(document);
   const std::string command(document.trace.fact("command"));
   std::vector<std::string> notes;
-  std::istringstream head(head_text(document));
+  std::istringstream head(load_head_text(document));
   for (std::string line; std::getline(head, line);) notes.push_back(line);
   return report::load_page({.picture = picture_of(document),
                             .subtitle = command.empty() ? document.path : command,

@@ -8,14 +8,14 @@
 namespace contrafact::report {
 namespace {
 
-constexpr const char* kCurveColours[kColours] = {"#3f6fb5", "#d9711c", "#1f8a5b", "#b03060",
+constexpr const char* kCurveColours[kPanelColours] = {"#3f6fb5", "#d9711c", "#1f8a5b", "#b03060",
                                                    "#7a5cc0", "#8a6d1c", "#1c8a9a", "#6b747e"};
-constexpr const char* kDarkCurveColours[kColours] = {"#7fa9e6", "#f0a05a", "#5cc795", "#e07a9c",
+constexpr const char* kDarkCurveColours[kPanelColours] = {"#7fa9e6", "#f0a05a", "#5cc795", "#e07a9c",
                                                        "#b39bea", "#d0b45a", "#5cc3d3", "#a7b0ba"};
 
 std::string sheet_style() {
   std::string light, dark;
-  for (size_t i = 0; i < kColours; ++i) {
+  for (size_t i = 0; i < kPanelColours; ++i) {
     light += fmt::format(".c{0}{{stroke:{1}}}.b{0}{{fill:{1}}}", i, kCurveColours[i]);
     dark += fmt::format(".c{0}{{stroke:{1}}}.b{0}{{fill:{1}}}", i, kDarkCurveColours[i]);
   }

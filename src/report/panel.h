@@ -12,7 +12,7 @@ inline constexpr double kSheetWidth = 920, kPanelLeft = 70, kPanelRight = 40;
 inline constexpr double kPanelWidth = kSheetWidth - kPanelLeft - kPanelRight, kPanelHeight = 190;
 inline constexpr double kPanelGap = 66, kLegendLine = 20;
 // Curve i of a plot has the class "curve cI", a filled shape of the same colour "bI".
-inline constexpr size_t kColours = 8;
+inline constexpr size_t kPanelColours = 8;
 
 // One plot: its frame, and where a value lies in it.
 class Panel {
@@ -32,7 +32,7 @@ class Panel {
   double top_, x_from_, x_to_, y_to_;
 };
 
-// A line for each curve. REQUIRES: at most kColours names.
+// A line for each curve. REQUIRES: at most kPanelColours names.
 std::string legend(const std::vector<std::string>& names, double top);
 
 // The whole picture, as SVG.
