@@ -43,9 +43,11 @@ def of_server(case, *options):
     check(ends.did("connected") == [of_clients] * CONNECTIONS, ends.did())
     check(ends.did("accepted") == [of_servers] * CONNECTIONS, ends.did())
     check(len(ends.rows) == 2 * CONNECTIONS, ends.rows)
-    port = ends.rows[0][1] or ends.rows[0][2]
+    port = next(row[1] for row in ends.rows if row[0] == "accepted")
     check(port > 0 and all(row[2 if row[0] == "connected" else 1] == port for row in ends.rows), ends.rows)
     check(all(row[2] > 0 for row in ends.rows), f"the kernel tells who is accepted: {ends.rows}")
+    clients = {row[2] for row in ends.rows if row[0] == "accepted"}
+    check(all(row[1] in clients | {0} for row in ends.rows if row[0] == "connected"), f"ports that are another's: {ends.rows}")
     # Requests and answers take turns: no byte is received before it was sent.
     of = {kind: [c for c, row in enumerate(ends.rows) if row[0] == kind] for kind in ("accepted", "connected")}
     for one, other in (("accepted", "connected"), ("connected", "accepted")):
