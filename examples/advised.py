@@ -5,39 +5,45 @@ that are made in examples/api-server-improved, if it does."""
 
 import csv
 import json
+import pathlib
 import sys
 
 POOLS = {8: "--handlers", 16: "--workers"}  # by the sizes in examples/api-server
 INLINED = ["FeedApi", "ProfileApi"]  # in examples/api-server-improved
 
 
-def sizes_and_inlined(changes):
-    sizes, inlined, others = dict(zip(POOLS.values(), POOLS)), [], []
-    for change in changes:
+def variant(best):
+    """(options of the improved server: the advised sizes; how its other changes differ from the advised ones, or "")"""
+    sizes, inlined, others = {option: size for size, option in POOLS.items()}, [], []
+    for change in json.loads(pathlib.Path(best).read_text(encoding="utf-8"))["improvements"]:
         if change["optimisation"] == "pool-size" and change["size"]["before"] in POOLS:
             sizes[POOLS[change["size"]["before"]]] = change["size"]["after"]
         elif change["optimisation"] == "convert-to-inline" and change["body"]["method"].startswith("lambda$handle$"):
             inlined.append(change["body"]["class"].rsplit(".", 1)[-1])
         else:
             others.append(change["optimisation"])
-    return sizes, inlined, others
+    same = not others and sorted(inlined) == INLINED
+    difference = "" if same else (f"This recording's advice is another combination than the improved variant, which inlines the tasks of "
+                                  f"{' and '.join(INLINED)}: what is measured is not quite what is predicted.")
+    return [str(word) for pair in sizes.items() for word in pair], difference
+
+
+def rows_of(text):
+    return list(csv.DictReader(text.splitlines()))
 
 
 def saturated(rows, program):
     row = next(row for row in rows if row["program"] == program and row["remark"].startswith("saturated"))
-    return [row["clients"], row["per_s"], int(row["p99_ns"]) / 1e6]
+    return {"clients": int(row["clients"]), "per_s": float(row["per_s"]), "p99_ms": int(row["p99_ns"]) / 1e6}
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        sizes, inlined, others = sizes_and_inlined(json.load(file)["improvements"])
-    with open(sys.argv[2], encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    print(*(word for pair in sizes.items() for word in pair))
-    print(*saturated(rows, "recorded"), *saturated(rows, "changed"))
-    if others or sorted(inlined) != INLINED:
-        print(f"(This recording's advice is another combination than the improved variant, which inlines the tasks of {' and '.join(INLINED)}: "
-              "what is measured below is not what is predicted.)")
+    sizes, difference = variant(sys.argv[1])
+    rows = rows_of(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+    print(*sizes)
+    print(*saturated(rows, "recorded").values(), *saturated(rows, "changed").values())
+    if difference:
+        print(f"({difference})")
 
 
 if __name__ == "__main__":
