@@ -22,7 +22,7 @@ tools     recording three native programs beside LTTng, uftrace, valgrind's DRD 
 flowprof  the FlowProf paper's programs and their fixes: patterns, gains, slow-down, memory; 10 minutes
 deferred  speed-up of the blueprint profiler with every processor, capacity and queue on six programs; 25 minutes, with --few 12
 library   nanoseconds of a deferred call, and of an event with each processor in a synthetic program
-server    requests per second of the example server before and after the advice
+server    requests per second of the example server before and after the advice, under wrk, measured and predicted
 TXT
 }
 

@@ -277,8 +277,26 @@ class ServiceAdviser {
     return shrinks ? std::optional(std::move(smaller)) : std::nullopt;
   }
 
+  // Gives the pool that limits the program then another size, where its size is one of the members.
+  void resize(Made& made) const {
+    for (size_t step = 0; step < options_.steps_max; ++step) {
+      const base::Result<Variant> variant = pricer_.variant(made.improvements());
+      if (!variant) return;
+      const base::Result<ServiceLimit> limit = service_.limit_of(*variant, made.clients);
+      if (!limit) return;
+      std::optional<Tried> size = sized(*limit, made);
+      if (!size) return;
+      const auto member =
+          std::ranges::find_if(made.members, [&](const Tried& one) { return is_same(one.candidate, size->candidate); });
+      if (member == made.members.end()) return;
+      made.value = size->value;
+      *member = *std::move(size);
+    }
+  }
+
   // Keeps changes_max of the members.
   void reduce(Made& made) const {
+    if (made.members.size() <= options_.changes_max) return;
     while (made.members.size() > options_.changes_max) {
       auto least = least_missed(made);
       for (std::optional<Made> smaller = shrunk(made); smaller; smaller = shrunk(*smaller)) {
@@ -292,6 +310,7 @@ class ServiceAdviser {
       made.members.erase(made.members.begin() + static_cast<ptrdiff_t>(least->first));
       made.value = least->second;
     }
+    resize(made);
   }
 
   base::Status judge(const Made& best) {

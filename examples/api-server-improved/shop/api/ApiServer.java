@@ -15,21 +15,23 @@ import java.util.concurrent.Executors;
 
 /** The shop's HTTP server: handlers, of which each has one request until it is answered, and workers for the tasks of these. */
 final class ApiServer implements AutoCloseable {
-  private static final int HANDLERS = 32;
-  private static final int WORKERS = 32;
+  static final int HANDLERS = 64;
+  static final int WORKERS = 64;
 
-  private final ExecutorService handlers = Executors.newFixedThreadPool(HANDLERS);
-  private final ExecutorService workers = Executors.newFixedThreadPool(WORKERS);
+  private final ExecutorService handlers;
+  private final ExecutorService workers;
   private final Store store = new Store();
   private final Map<String, Endpoint> endpoints = new LinkedHashMap<>();
   private final HttpServer http;
 
-  ApiServer(int port) throws IOException, SQLException {
+  ApiServer(int port, int handlerCount, int workerCount) throws IOException, SQLException {
+    handlers = Executors.newFixedThreadPool(handlerCount);
+    workers = Executors.newFixedThreadPool(workerCount);
     endpoints.put("/profile", new ProfileApi(store));
     endpoints.put("/feed", new FeedApi(workers, store));
     endpoints.put("/search", new SearchApi(workers, store));
     endpoints.put("/checkout", new CheckoutApi(workers, store));
-    endpoints.put("/recommendations", new RecommendationsApi(store));
+    endpoints.put("/recommendations", new RecommendationsApi(workers, store));
 
     // Headers and body leave in two writes; without this the second waits for the client's delayed acknowledgement.
     System.setProperty("sun.net.httpserver.nodelay", "true");

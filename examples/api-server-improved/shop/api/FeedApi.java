@@ -16,10 +16,10 @@ final class FeedApi implements Endpoint {
 
   @Override
   public String handle(Request request) throws Exception {
-    return composeFeed(request.number("user"));
+    int user = request.number("user");
+    return composeFeed(user);
   }
 
-  /** Reads the posts itself, while the advertisement is fetched. */
   private String composeFeed(int user) throws Exception {
     Future<Integer> advertisement = workers.submit(() -> Remote.advertisedProduct(user));
     return format(store.friendsPosts(user), advertisement.get());

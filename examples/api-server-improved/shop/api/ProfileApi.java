@@ -10,7 +10,8 @@ final class ProfileApi implements Endpoint {
 
   @Override
   public String handle(Request request) {
-    return loadProfile(request.number("user"));
+    int user = request.number("user");
+    return loadProfile(user);
   }
 
   private String loadProfile(int user) {

@@ -7,11 +7,11 @@ import java.util.concurrent.Future;
 /** {@code /feed?user=N}: what the user's friends wrote, with an advertisement below. */
 final class FeedApi implements Endpoint {
   private final ExecutorService workers;
-  private final Queries queries;
+  private final Store store;
 
-  FeedApi(ExecutorService workers, Queries queries) {
+  FeedApi(ExecutorService workers, Store store) {
     this.workers = workers;
-    this.queries = queries;
+    this.store = store;
   }
 
   @Override
@@ -22,13 +22,8 @@ final class FeedApi implements Endpoint {
   }
 
   private String composeFeed(int user) throws Exception {
-    Future<List<String>> posts = workers.submit(() -> loadPosts(user));
     Future<Integer> advertisement = workers.submit(() -> Remote.advertisedProduct(user));
-    return format(posts.get(), advertisement.get());
-  }
-
-  private List<String> loadPosts(int user) throws Exception {
-    return queries.friendsPosts(user).get();
+    return format(store.friendsPosts(user), advertisement.get());
   }
 
   private static String format(List<String> posts, int advertisement) {

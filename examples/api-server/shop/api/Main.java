@@ -5,12 +5,14 @@ import java.net.BindException;
 /** Starts the server, and either runs the bundled load against it or serves whoever asks. */
 public final class Main {
   private static final String USAGE = "usage: api-server [--requests N] [--concurrency N] [--port N] [--serve] "
-      + "[--seconds N]";
+      + "[--seconds N] [--handlers N] [--workers N]";
 
   private int requests = 400;
   private int concurrency = 4;
   private int port = 0;
   private int seconds = 600;
+  private int handlers = ApiServer.HANDLERS;
+  private int workers = ApiServer.WORKERS;
   private boolean serve = false;
 
   public static void main(String[] arguments) throws Exception {
@@ -35,6 +37,8 @@ public final class Main {
           case "--concurrency" -> concurrency = Integer.parseInt(arguments[++i]);
           case "--port" -> port = Integer.parseInt(arguments[++i]);
           case "--seconds" -> seconds = Integer.parseInt(arguments[++i]);
+          case "--handlers" -> handlers = Integer.parseInt(arguments[++i]);
+          case "--workers" -> workers = Integer.parseInt(arguments[++i]);
           case "--serve" -> serve = true;
           default -> {
             return false;
@@ -44,11 +48,11 @@ public final class Main {
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return false;
     }
-    return requests > 0 && concurrency > 0 && port >= 0 && seconds > 0;
+    return requests > 0 && concurrency > 0 && port >= 0 && seconds > 0 && handlers > 0 && workers > 0;
   }
 
   private int run() throws Exception {
-    try (ApiServer server = new ApiServer(port)) {
+    try (ApiServer server = new ApiServer(port, handlers, workers)) {
       if (serve) {
         System.err.println("serving on 127.0.0.1:" + server.port() + " for " + seconds + " s");
         Thread.sleep(seconds * 1000L);

@@ -6,11 +6,11 @@ import java.util.concurrent.Future;
 /** {@code /profile?user=N}: name, age and picture of a user. */
 final class ProfileApi implements Endpoint {
   private final ExecutorService workers;
-  private final Queries queries;
+  private final Store store;
 
-  ProfileApi(ExecutorService workers, Queries queries) {
+  ProfileApi(ExecutorService workers, Store store) {
     this.workers = workers;
-    this.queries = queries;
+    this.store = store;
   }
 
   @Override
@@ -20,8 +20,8 @@ final class ProfileApi implements Endpoint {
     return profile.get();
   }
 
-  private String loadProfile(int user) throws Exception {
-    Store.User row = queries.user(user).get();
+  private String loadProfile(int user) {
+    Store.User row = store.user(user);
     return "{\"name\":\"" + row.name() + "\",\"age\":" + row.age() + ",\"avatar\":\"" + Remote.avatar(user) + "\"}";
   }
 }

@@ -20,7 +20,7 @@ final class RecommendationsApi implements Endpoint {
   }
 
   private String recommend(int user) {
-    int[] bought = CompletableFuture.supplyAsync(() -> store.purchases(user), workers).join();
+    int[] bought = store.purchases(user);
     return "{\"recommended\":\"" + Dataset.productName(Remote.mostLike(bought)) + "\"}";
   }
 }

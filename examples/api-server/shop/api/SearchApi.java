@@ -9,17 +9,17 @@ import java.util.concurrent.Future;
 final class SearchApi implements Endpoint {
   static final int RESULTS = 3;
   private final ExecutorService workers;
-  private final Queries queries;
+  private final Store store;
   private final ProductCache cache = new ProductCache();
 
-  SearchApi(ExecutorService workers, Queries queries) {
+  SearchApi(ExecutorService workers, Store store) {
     this.workers = workers;
-    this.queries = queries;
+    this.store = store;
   }
 
   @Override
   public String handle(Request request) throws Exception {
-    int[] products = queries.productsWithWord(request.text("word"), RESULTS).get();
+    int[] products = store.productsWithWord(request.text("word"), RESULTS);
     List<Future<String>> texts = new ArrayList<>();
     for (int product : products) {
       texts.add(workers.submit(() -> describe(product)));
@@ -32,7 +32,7 @@ final class SearchApi implements Endpoint {
   }
 
   /** Microseconds where the cache knows the product, two remote calls where it does not. */
-  private String describe(int product) throws Exception {
+  private String describe(int product) {
     String text = cache.get(product);
     if (text == null) {
       text = loadDescription(product);
@@ -40,8 +40,8 @@ final class SearchApi implements Endpoint {
     return text;
   }
 
-  private String loadDescription(int product) throws Exception {
-    Store.Product row = queries.product(product).get();
+  private String loadDescription(int product) {
+    Store.Product row = store.product(product);
     int cents = row.priceCents() + row.priceCents() * Remote.surchargePercent(product) / 100;
     String text = "{\"product\":\"" + row.name() + "\",\"cents\":" + cents + "}";
     cache.put(product, text);

@@ -20,7 +20,7 @@ final class Store implements AutoCloseable {
   record Product(String name, int priceCents) {}
 
   private static final long ROUND_TRIP_MS = 6;
-  private static final int CONNECTIONS = 10;
+  private static final int CONNECTIONS = 32;
   private final HikariDataSource connections;
 
   Store() throws SQLException {
