@@ -22,8 +22,8 @@ constexpr double kTOfBatches = 1.729;  // Student's, 19 degrees of freedom, 90 %
 
 // What is steady of one simulated run.
 struct Steady {
-  std::vector<int64_t> answers_ns;       // times of answers, sorted
-  std::vector<double> rates;             // requests a second, by batch
+  std::vector<int64_t> answers_ns;  // times of answers, sorted
+  std::vector<double> rates;        // requests a second, by batch
   double per_second = 0;
 };
 
@@ -49,7 +49,8 @@ Steady steady_of(const LoadRun& run, bool open, uint32_t clients) {
   };
   steady.per_second = rate(begin, end - 1);
   const size_t batch = (end - 1 - begin) / kBatches;
-  for (size_t i = 0; batch > 0 && i < kBatches; ++i) steady.rates.push_back(rate(begin + i * batch, begin + (i + 1) * batch));
+  for (size_t i = 0; batch > 0 && i < kBatches; ++i)
+    steady.rates.push_back(rate(begin + i * batch, begin + (i + 1) * batch));
   return steady;
 }
 
@@ -121,9 +122,10 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   point.low = std::max(0.0, per_second - half);
   point.high = per_second + half;
   if (!answers_ns.empty()) {
-    point.mean_ns = static_cast<int64_t>(
-        std::accumulate(answers_ns.begin(), answers_ns.end(), 0.0, [](double sum, int64_t ns) { return sum + static_cast<double>(ns); }) /
-        static_cast<double>(answers_ns.size()));
+    point.mean_ns =
+        static_cast<int64_t>(std::accumulate(answers_ns.begin(), answers_ns.end(), 0.0,
+                                             [](double sum, int64_t ns) { return sum + static_cast<double>(ns); }) /
+                             static_cast<double>(answers_ns.size()));
   }
   point.p50_ns = analysis::percentile_ns(answers_ns, 0.5);
   point.p90_ns = analysis::percentile_ns(answers_ns, 0.9);
@@ -150,9 +152,10 @@ base::Result<LoadPoint> Service::at_load(const Variant& variant, double k) const
   return at_clients(variant, std::max(1u, static_cast<uint32_t>(std::lround(k * arrivals_.clients))), true);
 }
 
-base::Result<double> Service::most(const Variant& variant, uint32_t clients, const whatif::SimulateOptions& machine) const {
-  const base::Result<LoadRun> run =
-      simulator_.simulate(variant, {.clients = clients, .requests = std::max(options_.requests, 20 * clients)}, machine);
+base::Result<double> Service::most(const Variant& variant, uint32_t clients,
+                                   const whatif::SimulateOptions& machine) const {
+  const base::Result<LoadRun> run = simulator_.simulate(
+      variant, {.clients = clients, .requests = std::max(options_.requests, 20 * clients)}, machine);
   if (!run) return run.error();
   if (options_.progress) options_.progress();
   return run->simulation.stuck.empty() ? steady_of(*run, false, clients).per_second : 0;
@@ -177,10 +180,11 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     return {};
   };
   if (cores > 0) {
-    const base::Status status = consider({.kind = ServiceLimit::Kind::cores,
-                                          .size = cores,
-                                          .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))},
-                                         variant, {.cores = 2 * cores});
+    const base::Status status =
+        consider({.kind = ServiceLimit::Kind::cores,
+                  .size = cores,
+                  .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))},
+                 variant, {.cores = 2 * cores});
     if (!status) return status.error();
   }
   for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
@@ -197,8 +201,8 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     Variant changed = variant;
     std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
     changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
-    const base::Status status =
-        consider({.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)}, changed, {.cores = options_.cores});
+    const base::Status status = consider({.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)},
+                                         changed, {.cores = options_.cores});
     if (!status) return status.error();
   }
   for (const uint32_t lock : simulator_.shared_locks()) {

@@ -23,40 +23,40 @@ namespace contrafact::advise {
 // One load, simulated. Times are from a request's arrival to its answer.
 struct LoadPoint {
   bool open = false;
-  uint32_t clients = 0;    // closed
-  double offered = 0;      // open: requests a second that come
-  double per_second = 0;   // that are answered
+  uint32_t clients = 0;      // closed
+  double offered = 0;        // open: requests a second that come
+  double per_second = 0;     // that are answered
   double low = 0, high = 0;  // 90 % interval of per_second
   int64_t mean_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0;
-  double cores_used = 0;   // share of the cores' time; 0: unlimited cores
-  bool stuck = false;      // the program hangs under this load: nothing else is known
+  double cores_used = 0;  // share of the cores' time; 0: unlimited cores
+  bool stuck = false;     // the program hangs under this load: nothing else is known
   std::string stuck_reason;
-  bool keeps_up = true;    // open: answers as many requests as come
+  bool keeps_up = true;  // open: answers as many requests as come
 };
 
 // What keeps a saturated service from more.
 struct ServiceLimit {
   enum class Kind : uint8_t { none, cores, pool, thread, permits, lock };
   Kind kind = Kind::none;
-  uint32_t id = 0;     // of the pool or lock
-  uint32_t size = 0;   // workers, permits, cores
-  std::string name;    // in words
+  uint32_t id = 0;            // of the pool or lock
+  uint32_t size = 0;          // workers, permits, cores
+  std::string name;           // in words
   bool is_estimated = false;  // of a lock whose sections are not recorded (analysis/lock_bounds.h)
-  double more = 0;     // by which share the throughput rises with twice as much of it, or without the lock
+  double more = 0;            // by which share the throughput rises with twice as much of it, or without the lock
 };
 
 struct Saturation {
-  LoadPoint point;             // clients that do not think, as many as it takes
+  LoadPoint point;  // clients that do not think, as many as it takes
   ServiceLimit limit;
   std::optional<LoadPoint> hangs;  // the least load of the search under which the program hangs
 };
 
 struct ServiceOptions {
-  uint32_t cores = 0;       // 0: the recorded machine's
+  uint32_t cores = 0;        // 0: the recorded machine's
   uint32_t requests = 2000;  // of each simulated load, at least
   uint32_t seeds = 3;
   std::vector<analysis::LockBound> lock_bounds = {};  // of the recording, the lowest first
-  std::function<void()> progress;  // after each simulated load; may be empty
+  std::function<void()> progress;                     // after each simulated load; may be empty
 };
 
 class Service {
@@ -84,7 +84,8 @@ class Service {
   base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
   // A lock whose sections are not recorded allows less than was simulated.
   static void limit_by(const analysis::LockBound& bound, Saturation& found);
-  base::Result<double> most(const whatif::Variant& variant, uint32_t clients, const whatif::SimulateOptions& machine) const;
+  base::Result<double> most(const whatif::Variant& variant, uint32_t clients,
+                            const whatif::SimulateOptions& machine) const;
 
   const whatif::LoadSimulator& simulator_;
   const analysis::Arrivals& arrivals_;

@@ -27,21 +27,21 @@ enum class ServiceObjective : uint8_t { throughput, p99 };
 
 struct ServiceChange {
   improve::Candidate candidate;
-  double per_second = 0;     // that the program can answer with this change alone; 0: it hangs
-  LoadPoint at_load;         // with this change alone, at the load of ServiceAdviceOptions
-  double added = 0;          // the share by which the best combination is better with it than without; 0: no member
-  std::string curve;         // of sizes: throughputs of other sizes, in words
+  double per_second = 0;  // that the program can answer with this change alone; 0: it hangs
+  LoadPoint at_load;      // with this change alone, at the load of ServiceAdviceOptions
+  double added = 0;       // the share by which the best combination is better with it than without; 0: no member
+  std::string curve;      // of sizes: throughputs of other sizes, in words
   bool hangs() const { return per_second <= 0; }
 };
 
 struct ServiceAdvice {
   ServiceObjective objective = ServiceObjective::throughput;
-  double load = 1;                          // k: of the points below
-  Saturation before, after;                 // of the recorded program, of the best combination
+  double load = 1;                            // k: of the points below
+  Saturation before, after;                   // of the recorded program, of the best combination
   LoadPoint recorded_before, recorded_after;  // at the recorded load
-  LoadPoint load_before, load_after;        // at k times the recorded load
-  std::vector<ServiceChange> best;          // what adds most first
-  std::vector<ServiceChange> others;        // that gain by themselves, best first
+  LoadPoint load_before, load_after;          // at k times the recorded load
+  std::vector<ServiceChange> best;            // what adds most first
+  std::vector<ServiceChange> others;          // that gain by themselves, best first
 };
 
 struct ServiceAdviceOptions {

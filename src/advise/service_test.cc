@@ -22,7 +22,8 @@ std::string service_text(int requests) {
     const int64_t at = 20'000'000LL * i;
     text += fmt::format("{} main task_spawn t{} - handlers m1\n", at, i + 1);
     worker += fmt::format(
-        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{2} w1 block_begin sleep -\n{3} w1 block_end sleep\n{3} w1 send a 10\n"
+        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{2} w1 block_begin sleep -\n{3} w1 block_end sleep\n{3} w1 send "
+        "a 10\n"
         "{3} w1 task_end t{1}\n",
         at, i + 1, at + 2'000'000, at + 10'000'000);
   }

@@ -19,12 +19,12 @@ namespace contrafact::analysis {
 
 struct Arrivals {
   bool open = false;
-  double per_second = 0;            // requests that arrived
-  uint32_t clients = 0;             // closed: connections that were in use at a time, at most
-  std::vector<int64_t> thinks_ns;   // closed: from an answer to the client's next request; sorted
-  std::vector<double> gaps;         // open: from each request to the next, as a multiple of the mean; sorted
-  double under_way = 0;             // requests being served at a time, on average
-  int64_t span_ns = 0;              // from the first arrival to the last
+  double per_second = 0;           // requests that arrived
+  uint32_t clients = 0;            // closed: connections that were in use at a time, at most
+  std::vector<int64_t> thinks_ns;  // closed: from an answer to the client's next request; sorted
+  std::vector<double> gaps;        // open: from each request to the next, as a multiple of the mean; sorted
+  double under_way = 0;            // requests being served at a time, on average
+  int64_t span_ns = 0;             // from the first arrival to the last
 };
 
 // REQUIRES: requests.all is not empty.

@@ -20,7 +20,7 @@ namespace contrafact::analysis {
 
 struct LockBound {
   model::LockId lock;
-  model::ContextId site;      // of its longest wait
+  model::ContextId site;       // of its longest wait
   model::ContextId holder_at;  // where the holder was meanwhile; none: not known
   uint64_t waits = 0;          // in the recording
   double held = 0;             // estimated share of the time

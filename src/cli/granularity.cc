@@ -55,13 +55,14 @@ table::Table curves_of(const Document& document) {
                          : !document.baseline       ? "the run cannot be simulated"
                                                     : "no class of tasks can be merged, split or cut off");
   if (document.baseline)
-    table.add_note(fmt::format("(simulated on {}, without the recorder and other programs; with them the unchanged run takes {} instead of {}{})",
-                               document.options.cores == 0
-                                   ? "the recorded cores"
-                                   : table::counted_text(document.options.cores, "core", "cores"),
-                               table::duration_text(static_cast<double>(document.baseline->checked_ns)),
-                               table::duration_text(static_cast<double>(document.baseline->recorded_ns)),
-                               document.options.all || table.empty() ? "" : "; --all shows every setting"));
+    table.add_note(
+        fmt::format("(simulated on {}, without the recorder and other programs; with them the unchanged run takes {} "
+                    "instead of {}{})",
+                    document.options.cores == 0 ? "the recorded cores"
+                                                : table::counted_text(document.options.cores, "core", "cores"),
+                    table::duration_text(static_cast<double>(document.baseline->checked_ns)),
+                    table::duration_text(static_cast<double>(document.baseline->recorded_ns)),
+                    document.options.all || table.empty() ? "" : "; --all shows every setting"));
   return table;
 }
 

@@ -87,13 +87,16 @@ const char* kind_name(ServiceLimit::Kind kind) {
 // A pool that the recording knows no name for is told by what it runs most.
 std::string pool_text(const model::Trace& trace, model::PoolId pool) {
   const std::string name = analysis::pool_name(trace, pool);
-  if (trace.pools[pool.index()].kind == format::PoolKind::permits || !name.starts_with("java.util.concurrent.")) return name;
+  if (trace.pools[pool.index()].kind == format::PoolKind::permits || !name.starts_with("java.util.concurrent."))
+    return name;
   std::map<uint32_t, size_t> bodies;
   for (const model::TaskRow& task : trace.tasks) {
     if (task.pool == pool && task.body.valid()) ++bodies[task.body.value];
   }
   const auto most = std::ranges::max_element(bodies, {}, [](const auto& body) { return body.second; });
-  return most == bodies.end() ? name : fmt::format("{}, which runs {}", name, trace.method_label(model::MethodId(most->first)));
+  return most == bodies.end()
+             ? name
+             : fmt::format("{}, which runs {}", name, trace.method_label(model::MethodId(most->first)));
 }
 
 std::string name_of_limit(const model::Trace& trace, const ServiceLimit& limit) {
@@ -130,8 +133,9 @@ std::string load_head_text(const LoadDocument& document) {
   for (const std::string& note : document.notes) text += "note: " + note + "\n";
   constexpr double kErrorTold = 0.05;
   if (std::fabs(document.error) > kErrorTold)
-    text += fmt::format("warning: simulated under the recorded load, answers take {} {} than they did: so unsure is the rest\n",
-                        table::percent_text(std::fabs(document.error)), document.error > 0 ? "longer" : "less time");
+    text += fmt::format(
+        "warning: simulated under the recorded load, answers take {} {} than they did: so unsure is the rest\n",
+        table::percent_text(std::fabs(document.error)), document.error > 0 ? "longer" : "less time");
   return text;
 }
 
@@ -191,9 +195,10 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
                          table::counted_text(limit.size, "permit", "permits"), name, more);
     case ServiceLimit::Kind::lock:
       if (limit.is_estimated)
-        return fmt::format("limited by lock {} (estimated by how long requests waited for it; without it {}): record with "
-                           "--classes-from to see its sections",
-                           name, more);
+        return fmt::format(
+            "limited by lock {} (estimated by how long requests waited for it; without it {}): record with "
+            "--classes-from to see its sections",
+            name, more);
       return fmt::format("limited by lock {} (without it {})", name, more);
   }
   return "";
@@ -211,10 +216,11 @@ std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit) {
   if (!held.empty()) {
     const auto& [site, sum] = *std::ranges::max_element(held, {}, [](const auto& one) { return one.second.first; });
     const double mean_ns = static_cast<double>(sum.first) / static_cast<double>(sum.second);
-    return fmt::format("{} is held longest from {}, for {} on average: do less there while it is held; `contrafact record "
-                       "--sets` sees what need not be done under it",
-                       analysis::lock_name(trace, model::LockId(limit.id)), trace.context_label(model::ContextId(site)),
-                       table::duration_text(mean_ns));
+    return fmt::format(
+        "{} is held longest from {}, for {} on average: do less there while it is held; `contrafact record "
+        "--sets` sees what need not be done under it",
+        analysis::lock_name(trace, model::LockId(limit.id)), trace.context_label(model::ContextId(site)),
+        table::duration_text(mean_ns));
   }
   const model::LockWait* longest = nullptr;
   const std::vector<model::LockWait> waits = model::lock_waits(trace);
@@ -223,8 +229,8 @@ std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit) {
     if (longest == nullptr || wait.wait_ns() > longest->wait_ns()) longest = &wait;
   }
   if (longest == nullptr) return "";
-  return fmt::format("during the longest wait for {} its holder was at {}", analysis::lock_name(trace, model::LockId(limit.id)),
-                     trace.context_label(longest->holder_at));
+  return fmt::format("during the longest wait for {} its holder was at {}",
+                     analysis::lock_name(trace, model::LockId(limit.id)), trace.context_label(longest->holder_at));
 }
 
 table::Json limit_json(const model::Trace& trace, const ServiceLimit& limit) {
@@ -291,8 +297,7 @@ std::string load_json(const LoadDocument& document) {
     table::Json one{{"program", loads.program}};
     one["saturation"] = point_json(loads.saturation.point);
     one["limited_by"] = limit_json(document.trace, loads.saturation.limit);
-    one["hangs_with_clients"] =
-        loads.saturation.hangs ? table::Json(loads.saturation.hangs->clients) : table::Json();
+    one["hangs_with_clients"] = loads.saturation.hangs ? table::Json(loads.saturation.hangs->clients) : table::Json();
     one["recorded_load"] = point_json(loads.recorded);
     one["curve"] = table::Json::array();
     for (const LoadPoint& point : loads.curve) one["curve"].push_back(point_json(point));

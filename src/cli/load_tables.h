@@ -10,8 +10,8 @@
 #include "model/requests.h"
 #include "model/trace.h"
 #include "table/json.h"
-#include "table/table.h"
 #include "table/render.h"
+#include "table/table.h"
 
 namespace contrafact::cli {
 
@@ -31,8 +31,8 @@ struct LoadDocument {
   const model::Facts& facts;
   const model::Requests& requests;
   const analysis::Arrivals& arrivals;
-  bool arrivals_given = false;  // other arrivals than the recorded ones
-  double error = 0;             // of the recorded load's simulation
+  bool arrivals_given = false;              // other arrivals than the recorded ones
+  double error = 0;                         // of the recorded load's simulation
   const std::vector<int64_t>& recorded_ns;  // times of the answers
   std::vector<std::string> notes;
   std::vector<ProgramLoads> programs;  // the recorded one first

@@ -160,9 +160,10 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
 std::string requests_sentence(const model::Requests& requests, const analysis::Arrivals& arrivals) {
   std::string text = fmt::format(
       "{}{}{}: {} of them answered a second; ", table::counted_text(requests.all.size(), "request", "requests"),
-      requests.warm_up > 0 ? fmt::format(" behind the first {}, in which a JVM still compiles,", requests.warm_up) : "",
+      requests.warm_up > 0 ? fmt::format(" behind the first {}, in which a JVM still compiles", requests.warm_up) : "",
       requests.by_task ? ", each a task"
-                       : fmt::format(" on {}", table::counted_text(requests.connections, "connection", "connections")),
+                       : fmt::format("{} on {}", requests.warm_up > 0 ? "," : "",
+                                     table::counted_text(requests.connections, "connection", "connections")),
       table::number_text(arrivals.per_second));
   return text + (arrivals.open
                      ? "they come at their own times"
@@ -187,7 +188,9 @@ table::Table service_changes_table(const AdviceDocument& document, const Service
   };
   for (const ServiceChange& change : advice.best) add(change);
   for (const ServiceChange& change : advice.others) add(change);
-  table.set_empty_reason("no change of tasks, locks or pools lets the service answer more requests a second");
+  table.set_empty_reason(advice.objective == advise::ServiceObjective::p99
+                             ? "at this load no change of tasks, locks or pools makes answers take less time"
+                             : "no change of tasks, locks or pools lets the service answer more requests a second");
   return table;
 }
 

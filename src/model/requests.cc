@@ -21,8 +21,8 @@ struct Touch {
 
 // Where an event lies in its thread's work.
 struct Moment {
-  TaskId task;       // innermost
-  TaskId outermost;  // that a pool runs
+  TaskId task;               // innermost
+  TaskId outermost;          // that a pool runs
   uint32_t busy_before = 0;  // since the event before this one the thread has had something to do ...
   int64_t busy_ns = 0;       // ... from this time on
 };
@@ -118,8 +118,7 @@ class RequestFinder {
 
   TaskId outermost_of(const TaskWalk& walk) const {
     for (const Frame& frame : walk.stack()) {
-      if (frame.kind == FrameKind::task && trace_.tasks[frame.task.index()].kind == TaskKind::pooled)
-        return frame.task;
+      if (frame.kind == FrameKind::task && trace_.tasks[frame.task.index()].kind == TaskKind::pooled) return frame.task;
     }
     return TaskId::none();
   }
@@ -152,8 +151,8 @@ class RequestFinder {
     const int64_t came_ns = last_gap_end_ns(event);
     if (came_ns <= stretch.begin_ns) return;
     const auto times = trace_.time_ns.begin();
-    stretch.before = static_cast<uint32_t>(
-        std::lower_bound(times + moment.busy_before, times + event, came_ns) - times);
+    stretch.before =
+        static_cast<uint32_t>(std::lower_bound(times + moment.busy_before, times + event, came_ns) - times);
     stretch.begin_ns = came_ns;
   }
 
@@ -195,8 +194,7 @@ class RequestFinder {
     if (gap == gaps.end() || gap->out_ns >= stretch.end_ns) return;
     stretch.end_ns = gap->out_ns;
     const auto times = trace_.time_ns.begin();
-    stretch.until =
-        static_cast<uint32_t>(std::upper_bound(times + event, times + stretch.until, gap->out_ns) - times);
+    stretch.until = static_cast<uint32_t>(std::upper_bound(times + event, times + stretch.until, gap->out_ns) - times);
   }
 
   bool same_work(const Request& request) const {

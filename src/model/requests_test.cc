@@ -75,11 +75,11 @@ TEST(Requests, WhatIsNotAnsweredIsCounted) {
 
 // The loop reads, a worker takes the request from a queue of the program's own, and answers.
 TEST(Requests, AnotherThreadThatAnswersHasTheSecondStretch) {
-  const Requests found = requests_by_connection(
-      parsed("0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1200 loop block_begin poll -\n"
-             "9000 loop block_end poll\n9900 loop thread_end\n"
-             "0 w1 block_begin park -\n1300 w1 block_end park\n5000 w1 send c1 10\n5100 w1 block_begin park -\n"
-             "9000 w1 block_end park\n9900 w1 thread_end\n"));
+  const Requests found = requests_by_connection(parsed(
+      "0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1200 loop block_begin poll -\n"
+      "9000 loop block_end poll\n9900 loop thread_end\n"
+      "0 w1 block_begin park -\n1300 w1 block_end park\n5000 w1 send c1 10\n5100 w1 block_begin park -\n"
+      "9000 w1 block_end park\n9900 w1 thread_end\n"));
   ASSERT_EQ(found.all.size(), 1u);
   EXPECT_EQ(found.all[0].first.end_ns, 1200);
   ASSERT_TRUE(found.all[0].second.exists());
@@ -89,14 +89,14 @@ TEST(Requests, AnotherThreadThatAnswersHasTheSecondStretch) {
 
 // It sleeps while it works for the request: that is no wait for the next one.
 TEST(Requests, TheSecondStretchBeginsWhereTheWaitForARequestEnds) {
-  const Requests found = requests_by_connection(
-      parsed("0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1200 loop block_begin poll -\n"
-             "9000 loop block_end poll\n9100 loop receive c2 10\n9200 loop block_begin poll -\n19000 loop block_end poll\n"
-             "19900 loop thread_end\n"
-             "0 w1 block_begin park -\n1300 w1 block_end park\n1400 w1 block_begin sleep -\n4400 w1 block_end sleep\n"
-             "5000 w1 send c1 10\n5000 w1 block_begin io -\n5200 w1 block_end io\n5300 w1 block_begin park -\n"
-             "9300 w1 block_end park\n9400 w1 block_begin sleep -\n12000 w1 block_end sleep\n13000 w1 send c2 10\n"
-             "13100 w1 block_begin park -\n19000 w1 block_end park\n19900 w1 thread_end\n"));
+  const Requests found = requests_by_connection(parsed(
+      "0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1200 loop block_begin poll -\n"
+      "9000 loop block_end poll\n9100 loop receive c2 10\n9200 loop block_begin poll -\n19000 loop block_end poll\n"
+      "19900 loop thread_end\n"
+      "0 w1 block_begin park -\n1300 w1 block_end park\n1400 w1 block_begin sleep -\n4400 w1 block_end sleep\n"
+      "5000 w1 send c1 10\n5000 w1 block_begin io -\n5200 w1 block_end io\n5300 w1 block_begin park -\n"
+      "9300 w1 block_end park\n9400 w1 block_begin sleep -\n12000 w1 block_end sleep\n13000 w1 send c2 10\n"
+      "13100 w1 block_begin park -\n19000 w1 block_end park\n19900 w1 thread_end\n"));
   ASSERT_EQ(found.all.size(), 2u);
   EXPECT_EQ(found.all[0].second.begin_ns, 1300);
   EXPECT_EQ(found.all[0].second.end_ns, 5300);
@@ -105,10 +105,10 @@ TEST(Requests, TheSecondStretchBeginsWhereTheWaitForARequestEnds) {
 }
 
 TEST(Requests, ATaskThatTheFirstStretchHandsOutLeadsToTheAnswer) {
-  const Requests found = requests_by_connection(
-      parsed("0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1150 loop task_spawn t1 - p m1\n"
-             "1200 loop block_begin poll -\n9000 loop block_end poll\n9900 loop thread_end\n"
-             "1300 w1 task_start t1\n5000 w1 send c1 10\n5100 w1 task_end t1\n"));
+  const Requests found = requests_by_connection(parsed(
+      "0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1150 loop task_spawn t1 - p m1\n"
+      "1200 loop block_begin poll -\n9000 loop block_end poll\n9900 loop thread_end\n"
+      "1300 w1 task_start t1\n5000 w1 send c1 10\n5100 w1 task_end t1\n"));
   ASSERT_EQ(found.all.size(), 1u);
   EXPECT_TRUE(found.all[0].first.exists());
   EXPECT_FALSE(found.all[0].second.exists());

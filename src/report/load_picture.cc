@@ -53,12 +53,14 @@ std::string load_svg(const LoadPicture& picture) {
   const double rate_most = most_of(curves, &LoadCurve::per_second), time_most = most_of(curves, &LoadCurve::p99_ms);
   const Panel rates(top, 0, most, rate_most), times(top + kPanelHeight + kPanelGap + 14, 0, most, time_most);
   std::string body = legend(names, legend_top);
-  body += rates.heading("Requests answered a second (simulated)") + rates.y_axis(number, tick_step(rate_most, kTicksUp));
+  body +=
+      rates.heading("Requests answered a second (simulated)") + rates.y_axis(number, tick_step(rate_most, kTicksUp));
   body += times.heading("Milliseconds to the answer: p99, and the median dashed (simulated)") +
           times.y_axis(number, tick_step(time_most, kTicksUp));
   for (size_t i = 0; i < curves.size(); ++i) {
     body += line(rates, curves[i].load, curves[i].per_second, i, "");
-    body += line(times, curves[i].load, curves[i].p99_ms, i, "") + line(times, curves[i].load, curves[i].p50_ms, i, kDashes);
+    body += line(times, curves[i].load, curves[i].p99_ms, i, "") +
+            line(times, curves[i].load, curves[i].p50_ms, i, kDashes);
   }
   body += load_axis(rates, most, picture.load_title) + load_axis(times, most, picture.load_title);
   return sheet(picture.title, times.bottom() + kPanelGap, body);

@@ -151,21 +151,23 @@ std::string picture_page(const std::string& title, const std::string& subtitle, 
 }  // namespace
 
 std::string granularity_page(const GranularityPage& page) {
-  return picture_page(
-      page.picture.title, page.subtitle,
-      "How long the tasks of each class are on a core, and what the machine does meanwhile. A class is <em>active</em> from "
-      "the moment when one of its tasks is handed out until none is pending; below the curves over time it has a band in its "
-      "colour there. Steep curves on the left are many small tasks, on the right a few large ones; a curve with a long flat "
-      "end has stragglers.",
-      granularity_svg(page.picture), page.notes, page.tables);
+  return picture_page(page.picture.title, page.subtitle,
+                      "How long the tasks of each class are on a core, and what the machine does meanwhile. A class is "
+                      "<em>active</em> from "
+                      "the moment when one of its tasks is handed out until none is pending; below the curves over "
+                      "time it has a band in its "
+                      "colour there. Steep curves on the left are many small tasks, on the right a few large ones; a "
+                      "curve with a long flat "
+                      "end has stragglers.",
+                      granularity_svg(page.picture), page.notes, page.tables);
 }
 
 std::string load_page(const LoadPage& page) {
-  return picture_page(
-      page.picture.title, page.subtitle,
-      "How many requests the service answers under a load, and how long answers then take. Where the upper curve ceases to "
-      "rise, the service is saturated; the lower ones rise before.",
-      load_svg(page.picture), page.notes, page.tables);
+  return picture_page(page.picture.title, page.subtitle,
+                      "How many requests the service answers under a load, and how long answers then take. Where the "
+                      "upper curve ceases to "
+                      "rise, the service is saturated; the lower ones rise before.",
+                      load_svg(page.picture), page.notes, page.tables);
 }
 
 }  // namespace contrafact::report

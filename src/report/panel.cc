@@ -9,9 +9,9 @@ namespace contrafact::report {
 namespace {
 
 constexpr const char* kCurveColours[kPanelColours] = {"#3f6fb5", "#d9711c", "#1f8a5b", "#b03060",
-                                                   "#7a5cc0", "#8a6d1c", "#1c8a9a", "#6b747e"};
+                                                      "#7a5cc0", "#8a6d1c", "#1c8a9a", "#6b747e"};
 constexpr const char* kDarkCurveColours[kPanelColours] = {"#7fa9e6", "#f0a05a", "#5cc795", "#e07a9c",
-                                                       "#b39bea", "#d0b45a", "#5cc3d3", "#a7b0ba"};
+                                                          "#b39bea", "#d0b45a", "#5cc3d3", "#a7b0ba"};
 
 std::string sheet_style() {
   std::string light, dark;

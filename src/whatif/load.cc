@@ -68,6 +68,7 @@ class LoadSimulator::Impl {
     find_templates();
     measure_hand_on();
     find_shared_locks();
+    bound_requests();
   }
 
   base::Result<LoadRun> simulate(const Variant& variant, const Load& load, const SimulateOptions& given) const;
@@ -111,6 +112,7 @@ class LoadSimulator::Impl {
   void measure_hand_on();
   double vm_share() const;
   void find_shared_locks();
+  void bound_requests();
 
   std::span<const Op> ops_of(const SectionPlan& plan, uint32_t fiber) const {
     const std::span<const Op> ops = plan.ops.empty() ? std::span<const Op>(program_.ops) : plan.ops;
@@ -124,14 +126,15 @@ class LoadSimulator::Impl {
   std::vector<uint32_t> marked_;
   const LeftOut left_out_;
   const SimProgram program_;
-  std::vector<format::PoolRow> pools_;    // of the run, and hand_on_pool
-  std::vector<uint32_t> capacities_;      // by pool
-  std::vector<Template> templates_;       // of the requests that can be drawn
-  std::vector<int64_t> hand_on_ns_;       // by template: what the thread that handed it on computed for it
+  std::vector<format::PoolRow> pools_;  // of the run, and hand_on_pool
+  std::vector<uint32_t> capacities_;    // by pool
+  std::vector<Template> templates_;     // of the requests that can be drawn
+  std::vector<int64_t> hand_on_ns_;     // by template: what the thread that handed it on computed for it
   uint32_t hand_on_threads_ = 0;
-  std::vector<bool> is_shared_;           // by lock
-  std::vector<uint32_t> stop_owner_;      // by stop of the virtual machine: the template that brings it
-  size_t outside_ = 0;                    // requests whose answer none of their tasks sends
+  std::vector<bool> is_shared_;          // by lock
+  std::vector<uint32_t> stop_owner_;     // by stop of the virtual machine: the template that brings it
+  uint32_t requests_most_ = UINT32_MAX;  // of one simulation
+  size_t outside_ = 0;                   // requests whose answer none of their tasks sends
 };
 
 void LoadSimulator::Impl::skeleton_rows() {
@@ -212,7 +215,8 @@ void LoadSimulator::Impl::measure_hand_on() {
   std::unordered_map<uint32_t, int64_t> each_ns;
   for (const auto& [thread, count] : handed) {
     uint64_t cpu_ns = 0;
-    for (const Op& op : ops_of(recorded, program_.thread_fiber(thread))) cpu_ns += op.code == OpCode::cpu ? op.value : 0;
+    for (const Op& op : ops_of(recorded, program_.thread_fiber(thread)))
+      cpu_ns += op.code == OpCode::cpu ? op.value : 0;
     each_ns[thread] = static_cast<int64_t>(cpu_ns / count);
   }
   for (size_t i = 0; i < templates_.size(); ++i) {
@@ -254,15 +258,33 @@ void LoadSimulator::Impl::find_shared_locks() {
   }
 }
 
+// A request may be long (a task that is a whole run): copies of it must not fill the memory.
+void LoadSimulator::Impl::bound_requests() {
+  constexpr uint64_t kOpsMost = 16'000'000;
+  if (templates_.empty()) return;
+  const SectionPlan recorded;
+  uint64_t ops = 0;
+  for (const Template& one : templates_) {
+    for (const uint32_t task : one.tasks) ops += ops_of(recorded, task).size() + 1;
+    for (const uint32_t thread : one.threads) ops += ops_of(recorded, program_.thread_fiber(thread)).size();
+  }
+  const uint64_t each = std::max<uint64_t>(1, ops / templates_.size());
+  requests_most_ = static_cast<uint32_t>(std::clamp<uint64_t>(kOpsMost / each, 1, UINT32_MAX));
+}
+
 std::vector<std::string> LoadSimulator::Impl::notes() const {
+  constexpr uint32_t kFewRequests = 2000;
   std::vector<std::string> out;
+  if (requests_most_ < kFewRequests)
+    out.push_back(fmt::format("requests are long: at most {} are simulated at a time", requests_most_));
   if (outside_ > 0)
     out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
                               outside_, run_.requests.size()));
   if (const double share = vm_share(); share > kVmTold)
-    out.push_back(fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "
-                              "out, as what is compiled stays so; the collector's stops are simulated",
-                              100 * share));
+    out.push_back(
+        fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "
+                    "out, as what is compiled stays so; the collector's stops are simulated",
+                    100 * share));
   return out;
 }
 
@@ -397,8 +419,8 @@ class LoadSimulator::Impl::Copier {
 
   void add_task(uint32_t task) {
     const SimProgram& from = model_.program_;
-    const uint32_t copy = add_row(model_.run_.trace.tasks[task], from.dynamic[task], from.called[task],
-                                  from.completes_by_op[task]);
+    const uint32_t copy =
+        add_row(model_.run_.trace.tasks[task], from.dynamic[task], from.called[task], from.completes_by_op[task]);
     if (!from.counted.empty()) made_.counted[copy] = from.counted[task];
     if (!from.helped.empty()) made_.helped[copy] = from.helped[task];
     if (!from.hand_overs.empty()) made_.hand_overs[copy] = from.hand_overs[task];
@@ -657,11 +679,13 @@ std::vector<double> gaps_ns(const Load& load, Dice& dice) {
 
 }  // namespace
 
-base::Result<LoadRun> LoadSimulator::Impl::simulate(const Variant& variant, const Load& load,
+base::Result<LoadRun> LoadSimulator::Impl::simulate(const Variant& variant, const Load& asked,
                                                     const SimulateOptions& given) const {
   if (templates_.empty()) return base::Error{"no request of the recording can be simulated"};
   if (!variant.merges.empty() || !variant.splits.empty())
     return base::Error{"a change of the number of tasks is not simulated under a load"};
+  Load load = asked;
+  load.requests = std::min(load.requests, requests_most_);
   SimulateOptions options = given;
   options.build_trace = false;
   if (variant.cores > 0) options.cores = variant.cores;
@@ -700,7 +724,9 @@ base::Result<LoadRun> LoadSimulator::Impl::simulate(const Variant& variant, cons
     copier.add_client(0, ops);
   } else {
     const uint32_t clients = std::min(load.clients, load.requests);
-    const auto think_ns = [&] { return load.thinks_ns.empty() ? 0 : load.thinks_ns[dice.below(load.thinks_ns.size())]; };
+    const auto think_ns = [&] {
+      return load.thinks_ns.empty() ? 0 : load.thinks_ns[dice.below(load.thinks_ns.size())];
+    };
     std::vector<std::vector<Op>> ops(clients);
     for (uint32_t i = 0; i < load.requests; ++i) {
       std::vector<Op>& own = ops[i % clients];

@@ -24,7 +24,7 @@ namespace contrafact::whatif {
 
 struct Load {
   bool open = false;
-  uint32_t clients = 1;                // closed
+  uint32_t clients = 1;                 // closed
   std::vector<int64_t> thinks_ns = {};  // closed: one is drawn before each request; empty: none
   double per_second = 0;                // open: requests
   std::vector<double> gaps = {};        // open: one is drawn between two requests, as a multiple of the mean; empty: a

@@ -106,8 +106,8 @@ TEST(Load, AnEventLoopServesOneAtATime) {
   std::string text(kConnections);
   for (int i = 0; i < 10; ++i) {
     const int64_t at = 50'000'000LL * i;
-    text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", i == 0 ? 0 : at - 25'000'000,
-                        at + 20'000'000);
+    text +=
+        fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", i == 0 ? 0 : at - 25'000'000, at + 20'000'000);
     text += fmt::format("{} w1 receive {} 10\n{} w1 send {} 10\n", at + 20'000'000, i % 2 == 0 ? "a" : "b",
                         at + 25'000'000, i % 2 == 0 ? "a" : "b");
   }
@@ -122,10 +122,10 @@ TEST(Load, AThreadThatAnswersForAnotherIsAWorker) {
   for (int i = 0; i < 10; ++i) {
     const int64_t at = 50'000'000LL * i;
     const char* connection = i % 2 == 0 ? "a" : "b";
-    text += fmt::format("{0} main block_begin poll -\n{1} main block_end poll\n{1} main receive {2} 10\n", 
+    text += fmt::format("{0} main block_begin poll -\n{1} main block_end poll\n{1} main receive {2} 10\n",
                         i == 0 ? 0 : at - 29'000'000, at + 20'000'000, connection);
-    worker += fmt::format("{0} w1 block_begin park -\n{1} w1 block_end park\n{2} w1 send {3} 10\n", i == 0 ? 0 : at - 9'000'000,
-                          at + 21'000'000, at + 41'000'000, connection);
+    worker += fmt::format("{0} w1 block_begin park -\n{1} w1 block_end park\n{2} w1 send {3} 10\n",
+                          i == 0 ? 0 : at - 9'000'000, at + 21'000'000, at + 41'000'000, connection);
   }
   text += "471000000 main block_begin poll -\n600000000 main block_end poll\n600000000 main thread_end\n";
   text += worker + "491000000 w1 block_begin park -\n600000000 w1 block_end park\n600000000 w1 thread_end\n";

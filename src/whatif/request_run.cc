@@ -109,7 +109,8 @@ class RequestTasks {
     const int64_t begin_ns = trace_.time_ns[range.begin];
     const int64_t run_ns = trace_.end_ns() - trace_.begin_ns();
     constexpr int64_t kSoon = 20;  // of the run
-    return server.connections.size() == 1 && begin_ns > trace_.begin_ns() && server.first_ns - begin_ns < run_ns / kSoon;
+    return server.connections.size() == 1 && begin_ns > trace_.begin_ns() &&
+           server.first_ns - begin_ns < run_ns / kSoon;
   }
 
   model::StringId add_string(std::string text) {
@@ -132,8 +133,7 @@ class RequestTasks {
     const TaskId second = add_task(request.second);
     const uint32_t hands_on =
         request.first.exists() ? request.first.until : trace_.tasks[request.task.index()].end.value;
-    const int64_t at_ns =
-        request.first.exists() ? request.first.end_ns : trace_.time_ns[hands_on];
+    const int64_t at_ns = request.first.exists() ? request.first.end_ns : trace_.time_ns[hands_on];
     put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, second.value, kNowhere});
   }
 

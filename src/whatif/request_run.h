@@ -26,7 +26,7 @@ struct RunRequest {
 };
 
 struct RequestRun {
-  model::Trace trace;  // recorded tasks, threads and pools keep their numbers, new ones follow
+  model::Trace trace;                // recorded tasks, threads and pools keep their numbers, new ones follow
   std::vector<RunRequest> requests;  // sorted by arrived_ns
 };
 
