@@ -277,7 +277,7 @@ class ServiceAdviser {
     return shrinks ? std::optional(std::move(smaller)) : std::nullopt;
   }
 
-  // Gives the pool that limits the program then another size, where its size is one of the members.
+  // Gives the pool that limits the program then another size, in place of a change that is missed less if need be.
   void resize(Made& made) const {
     for (size_t step = 0; step < options_.steps_max; ++step) {
       const base::Result<Variant> variant = pricer_.variant(made.improvements());
@@ -286,11 +286,17 @@ class ServiceAdviser {
       if (!limit) return;
       std::optional<Tried> size = sized(*limit, made);
       if (!size) return;
-      const auto member =
-          std::ranges::find_if(made.members, [&](const Tried& one) { return is_same(one.candidate, size->candidate); });
-      if (member == made.members.end()) return;
-      made.value = size->value;
-      *member = *std::move(size);
+      Made with = made;
+      std::erase_if(with.members, [&](const Tried& one) { return is_same(one.candidate, size->candidate); });
+      with.value = size->value;
+      with.members.push_back(*std::move(size));
+      if (with.members.size() > options_.changes_max) {
+        const auto least = least_missed(with);
+        if (!least || least->second < made.value * (1 + kTellableRate)) return;
+        with.members.erase(with.members.begin() + static_cast<ptrdiff_t>(least->first));
+        with.value = least->second;
+      }
+      made = std::move(with);
     }
   }
 

@@ -8,7 +8,8 @@
 // before a pool has another size, and no size before them. Members that turn out to be useless go. If there are more than
 // changes_max then, one goes after another, each time that without which the program is best, with the sizes of pools
 // as they are or one step smaller: what goes may be what kept a pool of that size from standing still. Then the pools that
-// limit the program get larger again. More cores never join: they are no change of the program.
+// limit the program get larger, in place of the change that is missed least if there is no room. More cores never join:
+// they are no change of the program.
 #pragma once
 
 #include <functional>
