@@ -45,6 +45,8 @@ struct LoadRun {
   Simulation simulation;              // without a trace
 };
 
+class LoadTemplates;
+
 class LoadSimulator {
  public:
   // `facts` must outlive it. Errors: the requests' tasks cannot be made (a damaged trace).
@@ -73,9 +75,8 @@ class LoadSimulator {
   uint32_t recorded_cores() const;
 
  private:
-  class Impl;
-  explicit LoadSimulator(std::unique_ptr<Impl> impl);
-  std::unique_ptr<const Impl> impl_;
+  explicit LoadSimulator(std::unique_ptr<const LoadTemplates> templates);
+  std::unique_ptr<const LoadTemplates> templates_;
 };
 
 }  // namespace contrafact::whatif

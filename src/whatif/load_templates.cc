@@ -1,0 +1,211 @@
+#include "whatif/load_templates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "model/event_cost.h"
+#include "model/pool_capacity.h"
+
+namespace contrafact::whatif {
+namespace {
+
+using model::TaskKind;
+using model::TaskRow;
+
+constexpr double kVmTold = 0.1;
+
+bool is_handed_on(OpCode code) {
+  return code == OpCode::spawn || code == OpCode::call || code == OpCode::register_;
+}
+
+}  // namespace
+
+LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run)
+    : recorded_(recorded),
+      run_(std::move(run)),
+      facts_(run_.trace),
+      left_out_{model::event_costs(recorded.trace()), true},
+      program_(compile()) {
+  skeleton_rows();
+  find_templates();
+  measure_hand_on();
+  find_shared_locks();
+  bound_requests();
+}
+
+SimProgram LoadTemplates::compile() {
+  for (const RunRequest& request : run_.requests) {
+    if (request.answered != kNoId) marked_.push_back(request.answered);
+  }
+  std::ranges::sort(marked_);
+  marked_.erase(std::ranges::unique(marked_).begin(), marked_.end());
+  return compile_program(facts_, false, left_out_, marked_);
+}
+
+std::string LoadTemplates::pool_name(uint32_t pool) const {
+  if (pool == hand_on_pool()) return "the threads that hand requests to pools";
+  return std::string(run_.trace.string(pools_[pool].name));
+}
+
+std::span<const Op> LoadTemplates::ops_of(const SectionPlan& plan, uint32_t fiber) const {
+  const std::span<const Op> ops = plan.ops.empty() ? std::span<const Op>(program_.ops) : plan.ops;
+  const Fiber& code = plan.ops.empty() ? program_.fibers[fiber] : plan.fibers[fiber];
+  return ops.subspan(code.begin, code.end - code.begin);
+}
+
+void LoadTemplates::skeleton_rows() {
+  std::vector<uint32_t> seen(run_.trace.pools.size());
+  for (const model::ThreadUse& use : facts_.uses()) {
+    if (use.role == model::ThreadRole::worker) ++seen[use.pool.index()];
+  }
+  pools_ = run_.trace.pools;
+  for (uint32_t i = 0; i < pools_.size(); ++i) {
+    capacities_.push_back(model::pool_capacity(pools_[i], seen[i]));
+    if (i < program_.permits.size() && program_.permits[i] != SimProgram::kPermitsUnknown)
+      capacities_.back() = program_.permits[i];
+    // No worker of the recording is there: the row alone has to say how many there are.
+    if (pools_[i].kind == format::PoolKind::permits || pools_[i].kind == format::PoolKind::thread_per_task) continue;
+    if (capacities_[i] == model::kUnboundedPool || pools_[i].core_size == capacities_[i]) continue;
+    pools_[i].core_size = pools_[i].max_size = capacities_[i];
+  }
+}
+
+void LoadTemplates::find_templates() {
+  const SectionPlan recorded;
+  std::vector<uint32_t> owner(program_.fibers.size(), kNoId);
+  for (const RunRequest& request : run_.requests) {
+    if (!request.root.valid() || !program_.fibers[request.root.index()].runs()) continue;
+    const auto number = static_cast<uint32_t>(templates_.size());
+    RequestTemplate made;
+    made.connection = request.connection;
+    made.tasks.push_back(request.root.value);
+    owner[request.root.index()] = number;
+    uint32_t wanted = kNoId;
+    if (request.answered != kNoId)
+      wanted = static_cast<uint32_t>(std::ranges::lower_bound(marked_, request.answered) - marked_.begin());
+    const auto scan = [&](uint32_t fiber) {
+      for (const Op& op : ops_of(recorded, fiber)) {
+        if (op.code == OpCode::mark && op.value == wanted) made.answer_mark = wanted;
+        if (op.code == OpCode::stop && op.value < run_.trace.pauses.size()) {
+          stop_owner_.resize(run_.trace.pauses.size(), kNoId);
+          if (stop_owner_[op.value] == kNoId) stop_owner_[op.value] = number;
+        }
+        if (!is_handed_on(op.code)) continue;
+        const auto task = static_cast<uint32_t>(op.value);
+        if (owner[task] != kNoId) continue;
+        owner[task] = number;
+        made.tasks.push_back(task);
+        if (run_.trace.tasks[task].kind == TaskKind::thread && op.code == OpCode::spawn)
+          made.threads.push_back(program_.thread_of_run(task));
+      }
+    };
+    size_t threads_done = 0;
+    for (size_t i = 0; i < made.tasks.size(); ++i) {
+      scan(made.tasks[i]);
+      while (threads_done < made.threads.size()) scan(program_.thread_fiber(made.threads[threads_done++]));
+    }
+    if (wanted != kNoId && made.answer_mark == kNoId) {
+      ++outside_;
+      continue;
+    }
+    templates_.push_back(std::move(made));
+    recorded_ns_.push_back(request.answered_ns - request.arrived_ns);
+  }
+}
+
+// Threads that are no workers and spawn requests' roots: what they compute is shared evenly among those.
+void LoadTemplates::measure_hand_on() {
+  std::unordered_map<uint32_t, size_t> handed;  // by thread
+  std::vector<uint32_t> by(templates_.size(), kNoId);
+  for (size_t i = 0; i < templates_.size(); ++i) {
+    const TaskRow& root = run_.trace.tasks[templates_[i].tasks.front()];
+    const uint32_t thread = run_.trace.thread_of(root.spawn).value;
+    if (thread >= recorded_.trace().threads.size()) continue;  // the clients
+    if (program_.uses[thread].role == model::ThreadRole::worker) continue;
+    by[i] = thread;
+    ++handed[thread];
+  }
+  hand_on_threads_ = static_cast<uint32_t>(handed.size());
+  hand_on_ns_.assign(templates_.size(), -1);
+  const SectionPlan recorded;
+  std::unordered_map<uint32_t, int64_t> each_ns;
+  for (const auto& [thread, count] : handed) {
+    uint64_t cpu_ns = 0;
+    for (const Op& op : ops_of(recorded, program_.thread_fiber(thread)))
+      cpu_ns += op.code == OpCode::cpu ? op.value : 0;
+    each_ns[thread] = static_cast<int64_t>(cpu_ns / count);
+  }
+  for (size_t i = 0; i < templates_.size(); ++i) {
+    if (by[i] != kNoId) hand_on_ns_[i] = each_ns[by[i]];
+  }
+}
+
+// What it computed beside the program, outside of its stops, for each ns of the program's computing.
+double LoadTemplates::vm_share() const {
+  const std::vector<VmWork::Piece>& pieces = program_.vm_work.pieces();
+  if (pieces.empty() || pieces.back().until_ns <= 0) return 0;
+  return static_cast<double>(program_.vm_work.total_ns()) / pieces.back().until_ns;
+}
+
+// A lock that the requests of one connection alone take, while there are several, is that connection's own; one that a
+// single request takes is that request's.
+void LoadTemplates::find_shared_locks() {
+  is_shared_.assign(run_.trace.locks.size(), false);
+  std::vector<uint32_t> first_request(is_shared_.size(), kNoId), first_connection(is_shared_.size(), kNoId);
+  std::set<uint32_t> connections;
+  for (const RunRequest& request : run_.requests) connections.insert(request.connection);
+  const SectionPlan recorded;
+  for (uint32_t i = 0; i < templates_.size(); ++i) {
+    const uint32_t connection = templates_[i].connection;
+    const auto note = [&](uint32_t fiber) {
+      for (const Op& op : ops_of(recorded, fiber)) {
+        if (op.code != OpCode::take || lock_of(op.value) >= is_shared_.size()) continue;
+        const uint32_t lock = lock_of(op.value);
+        if (first_request[lock] == kNoId) first_request[lock] = i, first_connection[lock] = connection;
+        const bool is_other = connections.size() > 1 ? first_connection[lock] != connection : first_request[lock] != i;
+        if (is_other) is_shared_[lock] = true;
+      }
+    };
+    for (const uint32_t task : templates_[i].tasks) note(task);
+    for (const uint32_t thread : templates_[i].threads) note(program_.thread_fiber(thread));
+  }
+  for (uint32_t lock = 0; lock < is_shared_.size(); ++lock) {
+    if (is_shared_[lock]) shared_locks_.push_back(lock);
+  }
+}
+
+// A request may be long (a task that is a whole run): copies of it must not fill the memory.
+void LoadTemplates::bound_requests() {
+  constexpr uint64_t kOpsMost = 16'000'000;
+  if (templates_.empty()) return;
+  const SectionPlan recorded;
+  uint64_t ops = 0;
+  for (const RequestTemplate& one : templates_) {
+    for (const uint32_t task : one.tasks) ops += ops_of(recorded, task).size() + 1;
+    for (const uint32_t thread : one.threads) ops += ops_of(recorded, program_.thread_fiber(thread)).size();
+  }
+  const uint64_t each = std::max<uint64_t>(1, ops / templates_.size());
+  requests_most_ = static_cast<uint32_t>(std::clamp<uint64_t>(kOpsMost / each, 1, UINT32_MAX));
+}
+
+std::vector<std::string> LoadTemplates::notes() const {
+  constexpr uint32_t kFewRequests = 2000;
+  std::vector<std::string> out;
+  if (requests_most_ < kFewRequests)
+    out.push_back(fmt::format("requests are long: at most {} are simulated at a time", requests_most_));
+  if (outside_ > 0)
+    out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
+                              outside_, run_.requests.size()));
+  if (const double share = vm_share(); share > kVmTold)
+    out.push_back(
+        fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "
+                    "out, as what is compiled stays so; the collector's stops are simulated",
+                    100 * share));
+  return out;
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,86 @@
+// The recorded requests of a service, ready to be copied into programs of other loads (load.h). A part of load.h.
+//
+// Immutable after construction; linear in the program's operations.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/facts.h"
+#include "whatif/request_run.h"
+#include "whatif/sim_program.h"
+#include "whatif/sim_sections.h"
+
+namespace contrafact::whatif {
+
+// What one recorded request consists of, ready to be copied. Numbers are fibers of the recorded program.
+struct RequestTemplate {
+  uint32_t connection = UINT32_MAX;
+  std::vector<uint32_t> tasks;        // the root is the first
+  std::vector<uint32_t> threads;      // that it starts
+  uint32_t answer_mark = UINT32_MAX;  // the operation that answers; UINT32_MAX: the root's completion
+};
+
+class LoadTemplates {
+ public:
+  static constexpr uint32_t kNoId = UINT32_MAX;
+
+  // `recorded` must outlive it; `run` is of its trace.
+  LoadTemplates(const model::Facts& recorded, RequestRun run);
+  LoadTemplates(const LoadTemplates&) = delete;
+  LoadTemplates& operator=(const LoadTemplates&) = delete;
+
+  const SimProgram& program() const { return program_; }
+  const model::Trace& trace() const { return run_.trace; }
+  // Of the requests that can be drawn, and how long each took in the recording.
+  const std::vector<RequestTemplate>& all() const { return templates_; }
+  const std::vector<int64_t>& recorded_ns() const { return recorded_ns_; }
+  // Pools of the run. Behind them is the pool of the threads that only hand requests on.
+  const std::vector<format::PoolRow>& pools() const { return pools_; }
+  uint32_t hand_on_pool() const { return static_cast<uint32_t>(run_.trace.pools.size()); }
+  uint32_t hand_on_threads() const { return hand_on_threads_; }
+  // What the thread that handed the request on computed for it; -1: no such thread did.
+  int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn]; }
+  std::string pool_name(uint32_t pool) const;
+  uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? hand_on_threads_ : capacities_[pool]; }
+  // Locks that requests of several clients took; all others are one client's, or one request's, own.
+  const std::vector<uint32_t>& shared_locks() const { return shared_locks_; }
+  bool is_own_lock(uint32_t lock) const { return lock < is_shared_.size() && !is_shared_[lock]; }
+  // Whether a copy of the template brings that stop of the virtual machine.
+  bool brings_stop(uint32_t drawn, uint64_t stop) const { return stop_owner_[stop] == drawn; }
+  // Requests of one simulation, so that copies of long ones do not fill the memory.
+  uint32_t requests_most() const { return requests_most_; }
+  std::vector<std::string> notes() const;
+  // Of a fiber of the program, as the plan has it.
+  std::span<const Op> ops_of(const SectionPlan& plan, uint32_t fiber) const;
+
+ private:
+  SimProgram compile();
+  void skeleton_rows();
+  void find_templates();
+  void measure_hand_on();
+  double vm_share() const;
+  void find_shared_locks();
+  void bound_requests();
+
+  const model::Facts& recorded_;
+  const RequestRun run_;
+  const model::Facts facts_;
+  std::vector<uint32_t> marked_;  // events at which requests are answered
+  const LeftOut left_out_;
+  const SimProgram program_;
+  std::vector<format::PoolRow> pools_;
+  std::vector<uint32_t> capacities_;  // by pool
+  std::vector<RequestTemplate> templates_;
+  std::vector<int64_t> recorded_ns_, hand_on_ns_;  // by template
+  uint32_t hand_on_threads_ = 0;
+  std::vector<bool> is_shared_;  // by lock
+  std::vector<uint32_t> shared_locks_;
+  std::vector<uint32_t> stop_owner_;  // by stop of the virtual machine: the template that brings it
+  uint32_t requests_most_ = UINT32_MAX;
+  size_t outside_ = 0;  // requests whose answer none of their tasks sends
+};
+
+}  // namespace contrafact::whatif
