@@ -82,7 +82,7 @@ std::string name_of_limit(const model::Trace& trace, const ServiceLimit& limit) 
   return limit.kind == ServiceLimit::Kind::lock ? analysis::lock_name(trace, model::LockId(limit.id)) : limit.name;
 }
 
-std::string head_text(const LoadDocument& document) {
+std::string load_head_text(const LoadDocument& document) {
   std::string text = requests_sentence(document.requests, document.arrivals);
   text += document.arrivals_given ? " (as --arrivals says)\n" : "\n";
   std::vector<int64_t> sorted_ns = document.recorded_ns;
@@ -177,7 +177,7 @@ table::Table load_table(const LoadDocument& document) {
 }
 
 std::string load_text(const LoadDocument& document, const table::TextStyle& style) {
-  return head_text(document) + "\n" + table::render_text(load_table(document), style);
+  return load_head_text(document) + "\n" + table::render_text(load_table(document), style);
 }
 
 std::string load_csv(const LoadDocument& document) {

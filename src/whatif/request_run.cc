@@ -20,7 +20,7 @@ using model::TaskId;
 using model::TaskRow;
 using model::Trace;
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNowhere = UINT32_MAX;
 
 struct PutIn {
   uint32_t before;  // this recorded event
@@ -134,12 +134,12 @@ class RequestTasks {
         request.first.exists() ? request.first.until : trace_.tasks[request.task.index()].end.value;
     const int64_t at_ns =
         request.first.exists() ? request.first.end_ns : trace_.time_ns[hands_on];
-    put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, second.value, kNone});
+    put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, second.value, kNowhere});
   }
 
   TaskId add_task(const Stretch& stretch) {
     const TaskId task(static_cast<uint32_t>(trace_.tasks.size() + new_tasks_.size()));
-    put_in_.push_back({stretch.before, kBegins, EventKind::task_start, stretch.begin_ns, task.value, kNone});
+    put_in_.push_back({stretch.before, kBegins, EventKind::task_start, stretch.begin_ns, task.value, kNowhere});
     put_in_.push_back({stretch.until, kEnds, EventKind::task_end, stretch.end_ns, task.value, 0});
     TaskRow row;
     row.pool = pool_of(stretch);
@@ -213,7 +213,7 @@ class RequestTasks {
       made.kind.push_back(EventKind::task_spawn);
       made.time_ns.push_back(time_ns);
       made.a.push_back(task);
-      made.b.push_back(kNone);
+      made.b.push_back(kNowhere);
     }
     made.threads.push_back(row);
     made.thread_ranges.push_back({begin, static_cast<uint32_t>(made.kind.size())});
