@@ -43,7 +43,7 @@ const table::Schema kServiceChangesSchema{
 
 namespace {
 
-std::string rate_text(const LoadPoint& point) {
+std::string rate_range_text(const LoadPoint& point) {
   return fmt::format("{}/s ({} to {})", table::number_text(point.per_second), table::number_text(point.low),
                      table::number_text(point.high));
 }
@@ -202,7 +202,7 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   out += requests_sentence(report.requests, report.arrivals) + ".\n";
   const bool saturates = advice.before.point.clients > 0;
   if (saturates)
-    out += fmt::format("It can answer {} (simulated), {}.\n", rate_text(advice.before.point),
+    out += fmt::format("It can answer {} (simulated), {}.\n", rate_range_text(advice.before.point),
                        limit_text(trace, advice.before.limit));
   if (const std::string hint = limit_hint(*document.facts, advice.before.limit); !hint.empty()) out += hint + ".\n";
   if (!advice.best.empty()) {
@@ -210,7 +210,8 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
     out += fmt::format("With {} it can answer {} (simulated, +{}), then {}.\n",
                        advice.best.size() == 1 ? "the first change below"
                                                : fmt::format("the first {} changes below", advice.best.size()),
-                       rate_text(advice.after.point), table::percent_text(gain), limit_text(trace, advice.after.limit));
+                       rate_range_text(advice.after.point), table::percent_text(gain),
+                       limit_text(trace, advice.after.limit));
     const advise::Advice first = as_advice(advice.best.front());
     out += fmt::format("Change first: {} at {}.\n", what_of(first), place_text_of(document, first));
   }
