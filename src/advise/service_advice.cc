@@ -9,6 +9,7 @@
 
 #include "improve/kind.h"
 #include "improve/kinds/kinds.h"
+#include "model/pool_capacity.h"
 #include "table/value_text.h"
 
 namespace contrafact::advise {
@@ -88,6 +89,7 @@ class ServiceAdviser {
     }
     drop_useless(best);
     reduce(best);
+    tighten(best);
     if (base::Status status = judge(best); !status) return status.error();
     return std::move(found_);
   }
@@ -195,9 +197,12 @@ class ServiceAdviser {
         }
         if (std::optional<Tried> size = sized(limit, made)) tried.push_back(*std::move(size));
       }
-      if (tried.empty()) break;
-      const double most = std::ranges::max_element(tried, {}, &Tried::value)->value;
-      if (most < made.value * (1 + kTellableRate)) break;
+      double most = 0;
+      for (const Tried& one : tried) most = std::max(most, one.value);
+      if (most < made.value * (1 + kTellableRate)) {
+        if (limit.kind == ServiceLimit::Kind::cores || !enlarge_together(made)) break;
+        continue;
+      }
       std::erase_if(tried, [&](const Tried& one) { return one.value * (1 + kTie) < most; });
       Tried chosen = *std::ranges::min_element(tried, {}, [](const Tried& one) { return work_of(one.candidate); });
       std::erase_if(made.members, [&](const Tried& one) { return is_same(one.candidate, chosen.candidate); });
@@ -208,6 +213,64 @@ class ServiceAdviser {
       made.members.push_back(std::move(chosen));
     }
     return made;
+  }
+
+  // Where several pools limit together, no size of one of them helps. Gives those other sizes that have to have them. False:
+  // none help.
+  bool enlarge_together(Made& made) const {
+    constexpr uint32_t kLarge = 4;
+    const auto with = [&](const std::vector<Candidate>& sizes) {
+      std::vector<Improvement> all;
+      for (const Tried& member : made.members) {
+        const auto is_replaced = [&](const Candidate& size) { return is_same(size, member.candidate); };
+        if (std::ranges::none_of(sizes, is_replaced)) all.push_back(member.candidate.improvement);
+      }
+      for (const Candidate& size : sizes) all.push_back(size.improvement);
+      return value_of(all, made.clients);
+    };
+    std::vector<Candidate> sizes;
+    for (uint32_t pool = 0; pool < pricer_.trace().pools.size(); ++pool) {
+      const uint32_t before = service_.simulator().pool_size(pool);
+      if (before == 0 || before == model::kUnboundedPool) continue;
+      uint32_t now = before;
+      for (const Tried& member : made.members) {
+        if (is_size(member.candidate) && member.candidate.pool.value == pool)
+          now = member.candidate.improvement.size_after;
+      }
+      Candidate size;
+      size.pool = model::PoolId(pool);
+      size.improvement = {.optimisation = improve::kinds::pool_size,
+                          .pool = size.pool,
+                          .size_before = before,
+                          .size_after = kLarge * now};
+      sizes.push_back(std::move(size));
+    }
+    std::optional<double> value = with(sizes);
+    if (sizes.size() < 2 || !value || *value < made.value * (1 + kTellableRate)) return false;
+    for (size_t i = sizes.size(); i-- > 0;) {
+      std::vector<Candidate> others = sizes;
+      others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+      const std::optional<double> less = with(others);
+      if (less && *less * (1 + kTie) >= *value) sizes = std::move(others), value = less;
+    }
+    for (Candidate& size : sizes) {
+      const uint32_t large = size.improvement.size_after;
+      for (const double factor : kSizeFactors) {
+        size.improvement.size_after = static_cast<uint32_t>(large / kLarge * factor);
+        const std::optional<double> less = size.improvement.size_after < large ? with(sizes) : value;
+        if (!less || *less * (1 + kTie) < *value) continue;
+        value = less;
+        break;
+      }
+    }
+    for (const Candidate& size : sizes) {
+      std::erase_if(made.members, [&](const Tried& one) { return is_same(one.candidate, size); });
+      made.members.push_back({size, *value});
+    }
+    if (options_.objective == ServiceObjective::throughput)
+      made.clients = std::max(made.clients, static_cast<uint32_t>(clients_ * *value / value_));
+    made.value = *value;
+    return true;
   }
 
   // All that make the run need fewer threads, together: none of them may help by itself.
@@ -317,6 +380,24 @@ class ServiceAdviser {
       made.value = least->second;
     }
     resize(made);
+  }
+
+  // Each size is the smallest that is worth about as much, beside the other members.
+  void tighten(Made& made) const {
+    for (Tried& member : made.members) {
+      if (!is_size(member.candidate)) continue;
+      Improvement& size = member.candidate.improvement;
+      const uint32_t chosen = size.size_after;
+      for (const double factor : kSizeFactors) {
+        const auto smaller = std::max(size.size_before + 1, static_cast<uint32_t>(size.size_before * factor));
+        if (smaller >= chosen) break;
+        size.size_after = smaller;
+        const std::optional<double> value = value_of(made.improvements(), made.clients);
+        if (value && *value * (1 + kTie) >= made.value) break;
+        size.size_after = chosen;
+      }
+      if (size.size_after != chosen) member.curve.clear();  // it was simulated beside other changes
+    }
   }
 
   base::Status judge(const Made& best) {

@@ -136,7 +136,7 @@ void LoadTemplates::measure_hand_on() {
   for (const auto& [thread, count] : handed) {
     uint64_t cpu_ns = 0;
     for (const Op& op : ops_of(recorded, program_.thread_fiber(thread)))
-      cpu_ns += op.code == OpCode::cpu ? op.value : 0;
+      cpu_ns += op.code == OpCode::cpu || op.code == OpCode::around ? op.value : 0;
     each_ns[thread] = static_cast<int64_t>(cpu_ns / count);
   }
   for (size_t i = 0; i < templates_.size(); ++i) {

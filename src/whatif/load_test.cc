@@ -137,6 +137,27 @@ TEST(Load, AThreadThatAnswersForAnotherIsAWorker) {
   EXPECT_NEAR(per_second(run), 50, 1);
 }
 
+// Time for handing over a task of the request stays with it where the task is copied, and is computing where it is not.
+TEST(Load, TimeForHandingOverIsCopied) {
+  std::string text(kConnections);
+  text += "fact recording.ns.task_spawn 100\nfact recording.ns.task_start 100\n";
+  std::string workers;
+  for (int i = 0; i < 6; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    const char* connection = i % 2 == 0 ? "a" : "b";
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, 2 * i + 1);
+    workers += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{3} w1 task_spawn t{4} c2 f m3\n{3} w1 task_handed\n"
+        "{3} w1 wait_begin t{4} c2\n{5} w1 task_start t{4}\n{6} w1 task_complete t{4}\n{6} w1 task_end t{4}\n"
+        "{6} w1 wait_end t{4}\n{6} w1 send {2} 10\n{6} w1 task_end t{1}\n",
+        at, 2 * i + 1, connection, at + 2'000'000, 2 * i + 2, at + 2'500'000, at + 8'000'000);
+  }
+  const Fixture service(text + workers);
+  const LoadRun run = service.run({.clients = 1, .requests = 50});
+  ASSERT_TRUE(run.simulation.stuck.empty());
+  EXPECT_NEAR(static_cast<double>(run.served[20].answered_ns - run.served[20].arrived_ns), 8e6, 6e5);
+}
+
 TEST(Load, AChangeOfTheNumberOfTasksIsRefused) {
   const Fixture service(pooled_requests(10));
   const Variant variant{.merges = {{{model::TaskId(0), model::TaskId(1)}, 2}}};

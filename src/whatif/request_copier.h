@@ -276,7 +276,11 @@ class RequestCopier {
       Op op = ops[i];
       op.event = kNoCopy;
       switch (op.code) {
-        case OpCode::cpu:
+        case OpCode::around:
+        case OpCode::start_pause:
+          op.event = copy_of(from, ops[i].event);
+          if (op.event != kNoCopy) break;
+          op.code = op.code == OpCode::around ? OpCode::cpu : OpCode::pause;
           break;
         case OpCode::vm_wait:
         case OpCode::foreign:
