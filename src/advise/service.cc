@@ -225,6 +225,21 @@ void Service::limit_by(const analysis::LockBound& bound, Saturation& found) {
   found.point.high = std::min(found.point.high, bound.per_second * (1 + half));
 }
 
+// The least number of clients with which the program hangs, above one with which it does not.
+base::Result<LoadPoint> Service::least_hanging(const Variant& variant, uint32_t runs_with, LoadPoint hangs) const {
+  while (hangs.clients > runs_with + 1) {
+    const uint32_t middle = runs_with + (hangs.clients - runs_with) / 2;
+    base::Result<LoadPoint> point = at_clients(variant, middle, false);
+    if (!point) return point.error();
+    if (point->stuck) {
+      hangs = *std::move(point);
+    } else {
+      runs_with = middle;
+    }
+  }
+  return hangs;
+}
+
 base::Result<Saturation> Service::saturation(const Variant& variant, bool with_limit) const {
   constexpr double kNoMore = 0.01;
   constexpr uint32_t kClientsMost = 4096;
@@ -234,7 +249,9 @@ base::Result<Saturation> Service::saturation(const Variant& variant, bool with_l
     base::Result<LoadPoint> point = at_clients(variant, clients, false);
     if (!point) return point.error();
     if (point->stuck) {
-      found.hangs = *std::move(point);
+      base::Result<LoadPoint> least = least_hanging(variant, clients / 2, *std::move(point));
+      if (!least) return least.error();
+      found.hangs = *std::move(least);
       break;
     }
     if (point->per_second > found.point.per_second * (1 + kNoMore)) {

@@ -48,7 +48,7 @@ struct ServiceLimit {
 struct Saturation {
   LoadPoint point;  // clients that do not think, as many as it takes
   ServiceLimit limit;
-  std::optional<LoadPoint> hangs;  // the least load of the search under which the program hangs
+  std::optional<LoadPoint> hangs;  // the least load under which the program hangs
 };
 
 struct ServiceOptions {
@@ -82,6 +82,7 @@ class Service {
 
  private:
   base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
+  base::Result<LoadPoint> least_hanging(const whatif::Variant& variant, uint32_t runs_with, LoadPoint hangs) const;
   // A lock whose sections are not recorded allows less than was simulated.
   static void limit_by(const analysis::LockBound& bound, Saturation& found);
   base::Result<double> most(const whatif::Variant& variant, uint32_t clients,

@@ -89,6 +89,36 @@ TEST(Service, AnOpenLoadBeyondItsSaturationIsNotKeptUpWith) {
   EXPECT_GT(more->p99_ns, 5 * less->p99_ns);
 }
 
+// A handler waits for a task of its own pool of three: three requests at a time wait for each other for ever.
+TEST(Service, TheLeastLoadIsFoundUnderWhichHandlersWaitForEachOther) {
+  std::string text =
+      "fact cores 4\nmethod m1 shop.Page.run Page.java:1\npool handlers thread_pool 3 3\nthread main\nthread "
+      "w1\nthread w2\n"
+      "context c1 - m1:7\nconnection a accepted 80 5001\n";
+  std::string one, other;
+  for (int i = 0; i < 40; ++i) {
+    const int64_t at = 20'000'000LL * i;
+    text += fmt::format("{} main task_spawn t{} - handlers m1\n", at, 2 * i + 1);
+    one += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{2} w1 task_spawn t{3} c1 handlers m1\n{2} w1 wait_begin t{3} "
+        "c1\n"
+        "{4} w1 wait_end t{3}\n{4} w1 send a 10\n{4} w1 task_end t{1}\n",
+        at, 2 * i + 1, at + 2'000'000, 2 * i + 2, at + 6'000'000);
+    other += fmt::format("{0} w2 task_start t{1}\n{2} w2 task_complete t{1}\n{2} w2 task_end t{1}\n", at + 2'000'000,
+                         2 * i + 2, at + 6'000'000);
+  }
+  const Recorded recorded(text + one + other);
+  const base::Result<Saturation> found = recorded.service->saturation({}, false);
+  ASSERT_TRUE(found.ok());
+  ASSERT_TRUE(found->hangs.has_value());
+  const uint32_t clients = found->hangs->clients;
+  EXPECT_GE(clients, 3u);
+  EXPECT_LE(clients, 4u);
+  const base::Result<LoadPoint> fewer = recorded.service->at_clients({}, clients - 1, false);
+  ASSERT_TRUE(fewer.ok());
+  EXPECT_FALSE(fewer->stuck);
+}
+
 TEST(Service, TheBeginningIsCutOffWhereTheRestIsSteady) {
   std::vector<double> values(200, 10);
   for (size_t i = 0; i < 30; ++i) values[i] = 100 - 3 * static_cast<double>(i);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -16,7 +17,7 @@ namespace {
 using model::TaskKind;
 using model::TaskRow;
 
-constexpr double kVmTold = 0.1;
+constexpr double kVmTold = 0.1, kFasterTold = 0.1;
 
 bool is_handed_on(OpCode code) {
   return code == OpCode::spawn || code == OpCode::call || code == OpCode::register_;
@@ -192,6 +193,25 @@ void LoadTemplates::bound_requests() {
   requests_most_ = static_cast<uint32_t>(std::clamp<uint64_t>(kOpsMost / each, 1, UINT32_MAX));
 }
 
+// How much less requests computed in the later half of those that are drawn: a share; 0 where there are few.
+double LoadTemplates::still_faster() const {
+  constexpr size_t kRequestsMin = 100;
+  if (templates_.size() < kRequestsMin) return 0;
+  const SectionPlan recorded;
+  std::array<double, 2> computed_ns{};
+  for (size_t i = 0; i < templates_.size() / 2 * 2; ++i) {
+    const auto add = [&](uint32_t fiber) {
+      for (const Op& op : ops_of(recorded, fiber)) {
+        if (op.code == OpCode::cpu || op.code == OpCode::around)
+          computed_ns[i >= templates_.size() / 2] += static_cast<double>(op.value);
+      }
+    };
+    for (const uint32_t task : templates_[i].tasks) add(task);
+    for (const uint32_t thread : templates_[i].threads) add(program_.thread_fiber(thread));
+  }
+  return computed_ns[0] > 0 ? std::max(0.0, 1 - computed_ns[1] / computed_ns[0]) : 0;
+}
+
 std::vector<std::string> LoadTemplates::notes() const {
   constexpr uint32_t kFewRequests = 2000;
   std::vector<std::string> out;
@@ -200,6 +220,11 @@ std::vector<std::string> LoadTemplates::notes() const {
   if (outside_ > 0)
     out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
                               outside_, run_.requests.size()));
+  if (const double share = still_faster(); share > kFasterTold && !model::is_native(run_.trace))
+    out.push_back(fmt::format(
+        "requests still get faster: the later half of those that are drawn computed {:.0f} % less; where cores "
+        "limit, the service can answer more than is said here: record for longer",
+        100 * share));
   if (const double share = vm_share(); share > kVmTold)
     out.push_back(
         fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "

@@ -62,6 +62,7 @@ class LoadTemplates {
   void find_templates();
   void measure_hand_on();
   double vm_share() const;
+  double still_faster() const;
   void find_shared_locks();
   void bound_requests();
 
