@@ -88,12 +88,13 @@ size_t warm_up_end(const std::vector<double>& values) {
 
 Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)
     : simulator_(simulator), arrivals_(arrivals), options_(std::move(options)) {
-  const std::vector<int64_t>& recorded_ns = simulator_.recorded_ns();
+  std::vector<int64_t> recorded_ns = simulator_.recorded_ns();
   const base::Result<LoadPoint> recorded = at_load({}, 1);
   if (!recorded || recorded->stuck || recorded_ns.empty()) return;
-  const double mean_ns = static_cast<double>(std::accumulate(recorded_ns.begin(), recorded_ns.end(), int64_t{0})) /
-                         static_cast<double>(recorded_ns.size());
-  if (mean_ns > 0) error_ = static_cast<double>(recorded->mean_ns) / mean_ns - 1;
+  // Of the medians: a few answers that something held up say little of what the service can take.
+  std::ranges::sort(recorded_ns);
+  const int64_t median_ns = analysis::percentile_ns(recorded_ns, 0.5);
+  if (median_ns > 0) error_ = static_cast<double>(recorded->p50_ns) / static_cast<double>(median_ns) - 1;
 }
 
 base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
@@ -118,7 +119,11 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   }
   std::ranges::sort(answers_ns);
   point.per_second = per_second;
-  const double half = std::max(half_width(rates), std::fabs(error_) * per_second);
+  constexpr double kKeepsUp = 0.97;
+  point.keeps_up = !load.open || per_second >= kKeepsUp * load.per_second;
+  // Open requests that are kept up with come as often as they come.
+  const double error = load.open && point.keeps_up ? 0 : std::fabs(error_);
+  const double half = std::max(half_width(rates), error * per_second);
   point.low = std::max(0.0, per_second - half);
   point.high = per_second + half;
   if (!answers_ns.empty()) {
@@ -130,8 +135,6 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   point.p50_ns = analysis::percentile_ns(answers_ns, 0.5);
   point.p90_ns = analysis::percentile_ns(answers_ns, 0.9);
   point.p99_ns = analysis::percentile_ns(answers_ns, 0.99);
-  constexpr double kKeepsUp = 0.97;
-  point.keeps_up = !load.open || per_second >= kKeepsUp * load.per_second;
   if (options_.progress) options_.progress();
   return point;
 }

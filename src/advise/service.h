@@ -75,7 +75,7 @@ class Service {
   // REQUIRES: so many clients saturate the program.
   base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, uint32_t clients) const;
 
-  // The recorded load simulated, against the recording: mean time of answers, as a share.
+  // The recorded load simulated, against the recording: the median time of answers, as a share.
   double error() const { return error_; }
   const analysis::Arrivals& arrivals() const { return arrivals_; }
   const whatif::LoadSimulator& simulator() const { return simulator_; }

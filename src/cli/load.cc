@@ -38,12 +38,11 @@ struct Options {
   bool json = false;
 };
 
-// The loads of the curve: shares of what the recorded program can take, by its own kind of arrivals.
+// The loads of a curve of open arrivals: shares of what a program can take.
 constexpr double kShares[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
-// The curve of one program: up to the saturation of the recorded one, or its own if that is higher.
-base::Result<ProgramLoads> loads_of(const advise::Service& service, const whatif::Variant& variant, std::string program,
-                                    double up_to_per_second) {
+base::Result<ProgramLoads> saturated(const advise::Service& service, const whatif::Variant& variant,
+                                     std::string program) {
   ProgramLoads loads{.program = std::move(program)};
   base::Result<advise::Saturation> saturation = service.saturation(variant, true);
   if (!saturation) return saturation.error();
@@ -51,23 +50,40 @@ base::Result<ProgramLoads> loads_of(const advise::Service& service, const whatif
   base::Result<advise::LoadPoint> recorded = service.at_load(variant, 1);
   if (!recorded) return recorded.error();
   loads.recorded = *std::move(recorded);
-  const double most = std::max(up_to_per_second, loads.saturation.point.per_second);
-  if (service.arrivals().open) {
-    for (const double share : kShares) {
-      base::Result<advise::LoadPoint> point = service.at_rate(variant, share * most);
-      if (!point) return point.error();
-      loads.curve.push_back(*std::move(point));
-    }
-    return loads;
+  return loads;
+}
+
+// Requests a second: shares of what this program can take, and of what the best one can.
+std::vector<double> rates_of(double own, double best) {
+  std::vector<double> rates;
+  for (const double share : kShares) rates.push_back(share * own);
+  for (const double share : kShares) {
+    if (share * best > rates.back()) rates.push_back(share * best);
   }
-  const uint32_t last = std::max(loads.saturation.point.clients, service.arrivals().clients);
-  for (uint32_t clients = 1; clients <= 2 * last; clients *= 2) {
-    base::Result<advise::LoadPoint> point = service.at_clients(variant, clients, true);
+  return rates;
+}
+
+// Up to the loads that the best program can take, as far as this one keeps up.
+base::Status add_curve(const advise::Service& service, const whatif::Variant& variant, const advise::LoadPoint& best,
+                       ProgramLoads& loads) {
+  const auto add = [&](base::Result<advise::LoadPoint> point) -> base::Status {
     if (!point) return point.error();
     loads.curve.push_back(*std::move(point));
+    return {};
+  };
+  if (service.arrivals().open) {
+    for (const double rate : rates_of(loads.saturation.point.per_second, best.per_second)) {
+      if (base::Status status = add(service.at_rate(variant, rate)); !status) return status;
+      if (loads.curve.back().stuck || !loads.curve.back().keeps_up) break;
+    }
+    return {};
+  }
+  const uint32_t last = std::max(best.clients, service.arrivals().clients);
+  for (uint32_t clients = 1; clients <= 2 * last; clients *= 2) {
+    if (base::Status status = add(service.at_clients(variant, clients, true)); !status) return status;
     if (loads.curve.back().stuck) break;
   }
-  return loads;
+  return {};
 }
 
 model::Requests requests_of(const Options& options, const model::Trace& trace) {
@@ -130,14 +146,21 @@ int run(const Options& options, const Session& session) {
                         .recorded_ns = simulator->recorded_ns(),
                         .notes = simulator->notes(),
                         .programs = {}};
-  base::Result<ProgramLoads> recorded = loads_of(service, {}, "recorded", 0);
-  if (!recorded) return impossible(recorded.error().message);
-  document.programs.push_back(*std::move(recorded));
-  if (!options.specs.empty()) {
-    base::Result<ProgramLoads> changed =
-        loads_of(service, variant, "changed", document.programs[0].saturation.point.per_second);
-    if (!changed) return impossible(changed.error().message);
-    document.programs.push_back(*std::move(changed));
+  std::vector<whatif::Variant> variants{{}};
+  if (!options.specs.empty()) variants.push_back(variant);
+  for (const whatif::Variant& one : variants) {
+    base::Result<ProgramLoads> loads = saturated(service, one, document.programs.empty() ? "recorded" : "changed");
+    if (!loads) return impossible(loads.error().message);
+    document.programs.push_back(*std::move(loads));
+  }
+  advise::LoadPoint best;
+  for (const ProgramLoads& loads : document.programs) {
+    best.per_second = std::max(best.per_second, loads.saturation.point.per_second);
+    best.clients = std::max(best.clients, loads.saturation.point.clients);
+  }
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const base::Status added = add_curve(service, variants[i], best, document.programs[i]);
+    if (!added) return impossible(added.error().message);
   }
   progress.done();
   const auto written = [](const base::Status& status) {

@@ -134,7 +134,7 @@ std::string load_head_text(const LoadDocument& document) {
   constexpr double kErrorTold = 0.05;
   if (std::fabs(document.error) > kErrorTold)
     text += fmt::format(
-        "warning: simulated under the recorded load, answers take {} {} than they did: so unsure is the rest\n",
+        "warning: simulated under the recorded load, the median answer takes {} {} than it did: so unsure is the rest\n",
         table::percent_text(std::fabs(document.error)), document.error > 0 ? "longer" : "less time");
   return text;
 }

@@ -231,7 +231,7 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   constexpr double kErrorTold = 0.05;
   if (std::fabs(report.error) > kErrorTold)
     out += fmt::format(
-        "warning: simulated under the recorded load, answers take {} {} than they did: so unsure are the "
+        "warning: simulated under the recorded load, the median answer takes {} {} than it did: so unsure are the "
         "other figures\n",
         table::percent_text(std::fabs(report.error)), report.error > 0 ? "longer" : "less time");
   for (const std::string& note : report.notes) out += "note: " + note + "\n";
