@@ -33,6 +33,8 @@ COMMANDS = {
     "tasks": "tasks {trace}",
     "granularity": "granularity {trace}",
     "granularity -o": "granularity {trace} -o {out}/x.html",
+    "load": "load {trace}",
+    "load --by-task": "load {trace} --by-task --requests 200 --seeds 1",
     "locks": "locks {trace} --all",
     "locks --json": "locks {trace} --json",
     "ulc": "ulc {trace} --all --pairs",

@@ -35,9 +35,14 @@ def record(options, folder, kind):
 def ends_of(document):
     """What each connection's end did: receives, bytes, sends, bytes."""
     ends = [[*row, [], []] for row in document.get("connections", [])]
-    for time, _, kind, connection, count in document["events"]:
+    last = {}  # by thread: the time of its event before
+    for time, thread, kind, *operands in document["events"]:
         if kind in ("receive", "send"):
-            ends[connection][3 if kind == "receive" else 4].append((time, count))
+            # A send has the time before its call. If the thread was looked at during the call, the send stands behind that with the
+            # same time, for times of a thread never decrease: when it really was, is not known.
+            is_known = kind == "receive" or time != last.get(thread)
+            ends[operands[0]][3 if kind == "receive" else 4].append((time if is_known else 0, operands[1]))
+        last[thread] = time
     return ends
 
 
