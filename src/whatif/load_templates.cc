@@ -181,16 +181,19 @@ void LoadTemplates::find_shared_locks() {
 
 // A request may be long (a task that is a whole run): copies of it must not fill the memory.
 void LoadTemplates::bound_requests() {
-  constexpr uint64_t kOpsMost = 16'000'000;
+  // Of a copied task: its row, what the program and the simulation know of it, and its operations besides.
+  constexpr uint64_t kBytesMost = 64'000'000, kBytesOfTask = 400;
   if (templates_.empty()) return;
   const SectionPlan recorded;
-  uint64_t ops = 0;
+  uint64_t ops = 0, tasks = 0;
   for (const RequestTemplate& one : templates_) {
-    for (const uint32_t task : one.tasks) ops += ops_of(recorded, task).size() + 1;
+    for (const uint32_t task : one.tasks) ops += ops_of(recorded, task).size();
     for (const uint32_t thread : one.threads) ops += ops_of(recorded, program_.thread_fiber(thread)).size();
+    tasks += one.tasks.size() + one.threads.size() + 2;  // the answer, and the hand-over
   }
-  const uint64_t each = std::max<uint64_t>(1, ops / templates_.size());
-  requests_most_ = static_cast<uint32_t>(std::clamp<uint64_t>(kOpsMost / each, 1, UINT32_MAX));
+  // A growing column is as long again while it is copied.
+  const uint64_t each = std::max<uint64_t>(1, (2 * ops * sizeof(Op) + tasks * kBytesOfTask) / templates_.size());
+  requests_most_ = static_cast<uint32_t>(std::clamp<uint64_t>(kBytesMost / each, 1, UINT32_MAX));
 }
 
 // How much less requests computed in the later half of those that are drawn: a share; 0 where there are few.
