@@ -89,7 +89,9 @@ Arrivals arrivals_of(const model::Requests& requests) {
     }
   }
   const double each = static_cast<double>(requests.all.size()) / static_cast<double>(by_connection.size());
-  const bool come_and_go = by_connection.size() >= kComeAndGo * connections_in_use(by_connection);
+  // Those that only served the warm-up came and went, too.
+  const size_t connections = std::max<size_t>(by_connection.size(), requests.connections);
+  const bool come_and_go = connections >= kComeAndGo * connections_in_use(by_connection);
   if (requests.by_task || each < kFewRequests || come_and_go) {
     found.open = busy.mean < kNearlyAll * busy.most || busy.most < 2;
     found.clients = std::max(1u, busy.most);
