@@ -193,7 +193,7 @@ class CurveMaker {
   const GrainOptions& options_;
 };
 
-// What tasks that are not there any more spare further. Making a task, and asking for its result, is the program's code,
+// The further time that is spared by tasks that are gone. Making a task, and asking for its result, is the program's code,
 // which no event tells from its work: some 150 ns in `TreeCount` (test/truth_granularity). Where the recorder has not
 // timed itself, a fork took up to 1.3 us longer recorded than unrecorded, most of which no event shows. A share of the
 // unchanged run.

@@ -20,7 +20,7 @@ constexpr size_t kBatchOfMser = 5;
 constexpr size_t kBatches = 20;
 constexpr double kTOfBatches = 1.729;  // Student's, 19 degrees of freedom, 90 %
 
-// What is steady of one simulated run.
+// The steady part of one simulated run.
 struct Steady {
   std::vector<int64_t> answers_ns;  // times of answers, sorted
   std::vector<double> rates;        // requests a second, by batch

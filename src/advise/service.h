@@ -3,8 +3,8 @@
 //
 // A steady state is what is left of a simulated run once its beginning is cut off where MSER says (the cut that leaves the
 // least standard error of the mean of what remains: White, 1997, in batches of five), and its end, from when the first
-// client has no more requests. Intervals are those of the means of twenty batches, over all seeds, and no narrower than
-// the error of the recorded load simulated.
+// client has no more requests. Intervals are those of the means of twenty batches, over all seeds. They are no narrower than
+// the error of the recorded load simulated, but for open requests that are kept up with.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct LoadPoint {
   bool keeps_up = true;  // open: answers as many requests as come
 };
 
-// What keeps a saturated service from more.
+// The resource that limits a saturated service: with more of it, the service answers more.
 struct ServiceLimit {
   enum class Kind : uint8_t { none, cores, pool, thread, permits, lock };
   Kind kind = Kind::none;
@@ -70,7 +70,8 @@ class Service {
   base::Result<LoadPoint> at_rate(const whatif::Variant& variant, double per_second) const;
   // `with_limit`: also what limits it.
   base::Result<Saturation> saturation(const whatif::Variant& variant, bool with_limit) const;
-  // What so many clients that do not think get, of one seed: for comparisons of variants. 0: the program hangs.
+  // Requests answered a second if so many clients ask without thinking, simulated with one seed: for comparisons of
+  // variants. 0: the program hangs.
   base::Result<double> capacity(const whatif::Variant& variant, uint32_t clients) const;
   // REQUIRES: so many clients saturate the program.
   base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, uint32_t clients) const;

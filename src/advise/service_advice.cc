@@ -130,7 +130,7 @@ class ServiceAdviser {
     return {};
   }
 
-  // What each change gains by itself.
+  // Simulates each change alone.
   void each_alone(const Made& nothing) {
     for (const Candidate& candidate : candidates_) {
       if (const std::optional<double> value = value_with(nothing, candidate)) alone_.push_back({candidate, *value});
@@ -407,7 +407,7 @@ class ServiceAdviser {
     if (!after) return after.error();
     found_.after = *std::move(after);
     if (base::Status status = points(*variant, found_.recorded_after, found_.load_after); !status) return status;
-    // What each member adds is what is lost without it.
+    // A member adds as much as is lost without it.
     for (size_t i = 0; i < best.members.size(); ++i) {
       std::vector<Improvement> others = best.improvements();
       others.erase(others.begin() + static_cast<ptrdiff_t>(i));

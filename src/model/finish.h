@@ -81,6 +81,15 @@ inline void note_holder_at(std::vector<BlockedOn>& blocks, ThreadId thread, Cont
   if (!blocks.empty() && blocks.back().thread == thread) blocks.back().holder_at = context;
 }
 
+// The part of a task's row that `finish` takes; it finds the rest in the events.
+inline TaskRow bare_row(const TaskRow& row) {
+  TaskRow bare;
+  bare.pool = row.pool;
+  bare.body = row.body;
+  bare.delay_us = row.delay_us;
+  return bare;
+}
+
 // Operands beyond the two that are columns.
 constexpr uint32_t extra_operands(EventKind kind) {
   constexpr auto kCounts = [] {

@@ -197,7 +197,7 @@ class RequestTasks {
       made.thread_ranges[t].end = static_cast<uint32_t>(made.kind.size());
     }
     add_clients();
-    for (TaskRow& row : made.tasks) row = bare(row);
+    for (TaskRow& row : made.tasks) row = model::bare_row(row);
     made.tasks.insert(made.tasks.end(), new_tasks_.begin(), new_tasks_.end());
   }
 
@@ -237,15 +237,6 @@ class RequestTasks {
       if (trace.kind[i] == EventKind::send) sends.push_back(i);
     }
     return sends;
-  }
-
-  // The part of a task's row that `finish` takes.
-  static TaskRow bare(const TaskRow& row) {
-    TaskRow bare;
-    bare.pool = row.pool;
-    bare.body = row.body;
-    bare.delay_us = row.delay_us;
-    return bare;
   }
 
   const Trace& trace_;

@@ -168,8 +168,8 @@ class Splitter {
       }
       made.thread_ranges[t].end = static_cast<uint32_t>(made.kind.size());
     }
-    for (TaskRow& row : made.tasks) row = unplaced(row);
-    for (const TaskRow* fork : forks_) made.tasks.push_back(unplaced(*fork));
+    for (TaskRow& row : made.tasks) row = model::bare_row(row);
+    for (const TaskRow* fork : forks_) made.tasks.push_back(model::bare_row(*fork));
     return model::finish(std::move(made));
   }
 
@@ -178,15 +178,6 @@ class Splitter {
     trace.time_ns.push_back(event.time_ns);
     trace.a.push_back(event.a);
     trace.b.push_back(event.b);
-  }
-
-  // The part of a task's row that `finish` takes.
-  static TaskRow unplaced(const TaskRow& row) {
-    TaskRow bare;
-    bare.pool = row.pool;
-    bare.body = row.body;
-    bare.delay_us = row.delay_us;
-    return bare;
   }
 
   const Trace& trace_;

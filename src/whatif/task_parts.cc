@@ -248,8 +248,8 @@ class PartMaker {
         made.cpu.back() = trace_.cpu[more_threads_[i]];
       }
     }
-    for (TaskRow& row : made.tasks) row = bare(row);
-    for (const TaskId task : part_of_) made.tasks.push_back(bare(trace_.tasks[task.index()]));
+    for (TaskRow& row : made.tasks) row = model::bare_row(row);
+    for (const TaskId task : part_of_) made.tasks.push_back(model::bare_row(trace_.tasks[task.index()]));
     made.dependencies.insert(made.dependencies.end(), dependencies_.begin(), dependencies_.end());
     return model::finish(std::move(made));
   }
@@ -259,15 +259,6 @@ class PartMaker {
     trace.time_ns.push_back(event.time_ns);
     trace.a.push_back(event.a);
     trace.b.push_back(event.b);
-  }
-
-  // The part of a task's row that `finish` takes.
-  static TaskRow bare(const TaskRow& row) {
-    TaskRow bare;
-    bare.pool = row.pool;
-    bare.body = row.body;
-    bare.delay_us = row.delay_us;
-    return bare;
   }
 
   const Trace& trace_;
