@@ -10,6 +10,8 @@
 #include "cli/advice_tables.h"
 #include "cli/load_tables.h"
 #include "cli/metric_tables.h"
+#include "improve/kind.h"
+#include "improve/move_change.h"
 #include "table/value_text.h"
 #include "whatif/load.h"
 
@@ -107,6 +109,12 @@ std::string change_text(const AdviceDocument& document, const ServiceChange& cha
     add("runs at the wait: " + source_text(location_of(document.trace(), runs_at), source));
   if (change.hangs()) add("warning: by itself it lets the program hang; make the others first");
   if (!change.curve.empty()) add("can answer by size: " + change.curve);
+  const whatif::Improvement& improvement = change.candidate.improvement;
+  if (whatif::target_of(improvement.optimisation) == whatif::Target::moves || !improvement.threads.empty()) {
+    std::vector<std::string> notes;
+    improve::kind_of(improvement).add_notes(document.trace(), change.candidate, notes);
+    for (const std::string& note : notes) add("note: " + note);
+  }
   return out;
 }
 
@@ -141,7 +149,7 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
                                  .lock_bounds = analysis::lock_bounds(pricer.facts(), report.requests),
                                  .progress = [&] { progress.update(++done, 0); }});
   report.error = service.error();
-  advise::ServiceCandidates candidates;
+  advise::ServiceCandidates candidates{.each = improve::move_candidates(pricer.trace()), .together = {}};
   for (const size_t member : best.members) {
     if (advices.ranked[member].target() == whatif::Target::tasks)
       candidates.together.push_back(advices.ranked[member].candidate);

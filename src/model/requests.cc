@@ -1,7 +1,9 @@
 #include "model/requests.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "model/facts.h"
 #include "model/task_walk.h"
@@ -19,12 +21,19 @@ struct Touch {
   bool is_send;
 };
 
+// A call that looks for what has come: it waits, or finds that something is there.
+struct Polled {
+  int64_t begin_ns = INT64_MIN;
+  int64_t end_ns = INT64_MIN;
+};
+
 // Where an event lies in its thread's work.
 struct Moment {
   TaskId task;               // innermost
   TaskId outermost;          // that a pool runs
   uint32_t busy_before = 0;  // since the event before this one the thread has had something to do ...
   int64_t busy_ns = 0;       // ... from this time on
+  Polled last, before;       // the thread's last two looks for what has come
 };
 
 bool is_idle_begin(EventKind kind) {
@@ -42,6 +51,7 @@ class RequestFinder {
     if (found_.all.empty()) return std::move(found_);
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i));
     for (Request& request : found_.all) place_begin(request);
+    place_arrivals();
     for (Request& request : found_.all) place_end(request);
     begin_second_stretches();
     keep_apart();
@@ -103,17 +113,39 @@ class RequestFinder {
   void walk_thread(ThreadId thread) {
     uint32_t busy_before = trace_.thread_events(thread).begin;
     int64_t busy_ns = trace_.thread_events(thread).size() > 0 ? time(busy_before) : 0;
+    const BlockReason looks = reason_of_looks(thread);
+    Polled last, before;
     for (TaskWalk walk(trace_, thread); walk.next();) {
       const uint32_t event = walk.event().value;
       const EventKind kind = walk.kind();
       if (const auto found = moments_.find(event); found != moments_.end())
-        found->second = {walk.task(), outermost_of(walk), busy_before, busy_ns};
+        found->second = {walk.task(), outermost_of(walk), busy_before, busy_ns, last, before};
       const bool hands_out = kind == EventKind::task_spawn || kind == EventKind::task_create;
       if (hands_out && walk.a() < spawned_in_.size()) spawned_in_[walk.a()] = walk.task();
       const bool goes_on = closes(kind) && kind != EventKind::method_exit && kind != EventKind::lock_acquired &&
                            kind != EventKind::lock_acquired_shared;
       if (goes_on || kind == EventKind::task_start) busy_before = event + 1, busy_ns = walk.time_ns();
+      if (kind != EventKind::block_end || !walk.has_closed()) continue;
+      const uint32_t begin = walk.closed().begin.value;
+      if (static_cast<BlockReason>(trace_.a[begin]) != looks || is_of_send(begin)) continue;
+      before = last;
+      last = {time(begin), walk.time_ns()};
     }
+  }
+
+  // How the thread looks for what has come: an event loop polls; others receive.
+  BlockReason reason_of_looks(ThreadId thread) const {
+    const EventRange range = trace_.thread_events(thread);
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      const bool blocks = trace_.kind[i] == EventKind::block_begin;
+      if (blocks && static_cast<BlockReason>(trace_.a[i]) == BlockReason::poll) return BlockReason::poll;
+    }
+    return BlockReason::io;
+  }
+
+  bool is_of_send(uint32_t block_begin) const {
+    return block_begin > 0 && trace_.kind[block_begin - 1] == EventKind::send &&
+           time(block_begin - 1) == time(block_begin);
   }
 
   TaskId outermost_of(const TaskWalk& walk) const {
@@ -141,6 +173,49 @@ class RequestFinder {
     }
     begin_stretch(request.first, request.received);
     request.arrived_ns = request.first.begin_ns;
+  }
+
+  // What a thread finds there when it looks, without a wait, had come since it looked before, and since the connection's
+  // last answer: at any time, so several at equal distances.
+  void place_arrivals() {
+    std::map<std::pair<uint32_t, int64_t>, std::vector<Request*>> found;  // by thread and look
+    std::unordered_map<uint32_t, int64_t> answered_ns;                    // by request: of the connection's last
+    for (size_t i = 0; i < found_.all.size(); ++i) {
+      Request& request = found_.all[i];
+      if (!request.first.exists()) continue;
+      const Moment& moment = moments_.at(request.received);
+      if (moment.last.begin_ns == INT64_MIN || moment.before.begin_ns == INT64_MIN) continue;
+      const uint32_t thread = trace_.thread_of(EventIndex(request.received)).value;
+      if (has_waited(thread, moment.last)) {
+        request.arrived_ns = std::min(request.arrived_ns, moment.last.end_ns);
+        continue;
+      }
+      found[{thread, moment.last.begin_ns}].push_back(&request);
+      const bool is_later = i > 0 && found_.all[i - 1].connection == request.connection;
+      answered_ns[request.received] = is_later ? found_.all[i - 1].answered_ns : INT64_MIN;
+    }
+    for (auto& [look, requests] : found) {
+      std::ranges::sort(requests, {}, &Request::received);
+      for (size_t i = 0; i < requests.size(); ++i) {
+        const Moment& moment = moments_.at(requests[i]->received);
+        const int64_t from_ns = std::max(moment.before.end_ns, answered_ns[requests[i]->received]);
+        const int64_t room_ns = std::max<int64_t>(0, moment.last.begin_ns - from_ns);
+        const auto share = (static_cast<double>(i) + 0.5) / static_cast<double>(requests.size());
+        const auto come_ns =
+            moment.last.begin_ns - room_ns + static_cast<int64_t>(share * static_cast<double>(room_ns));
+        requests[i]->arrived_ns = std::min(requests[i]->arrived_ns, come_ns);
+      }
+    }
+  }
+
+  // Whether the thread left its core in the look; where the kernel did not say, whether that took long.
+  bool has_waited(uint32_t thread, const Polled& look) const {
+    constexpr int64_t kLongNs = 50'000;
+    if (thread >= trace_.cpu.size() || trace_.cpu[thread].empty()) return look.end_ns - look.begin_ns > kLongNs;
+    const auto& gaps = trace_.cpu[thread];
+    auto gap = std::ranges::lower_bound(gaps, look.begin_ns, {}, &CpuGap::in_ns);
+    while (gap != gaps.end() && gap->preempted && gap->out_ns < look.end_ns) ++gap;
+    return gap != gaps.end() && gap->out_ns < look.end_ns;
   }
 
   // From where the thread last had nothing to do.
