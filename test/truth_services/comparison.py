@@ -14,6 +14,7 @@ PERCENTILES = ("p50", "p99")
 NEAR = 1e-6
 HELPS_FROM = 1.3  # times the throughput: a change that is said to help; one that is not gives less than HELPS_NOT
 HELPS_NOT = 1.05
+ABOUT = 1.05  # changes that help by this much more or less help about as much
 
 
 def curve_of(document, number=0):
@@ -152,7 +153,7 @@ def place_of(change):
 
 
 def advice_fault(name, advised, wanted):
-    """Whether what is advised first is a part of the change that really helps most; `wanted`: that as a spec's improvements, none if
+    """Whether what is advised first is a part of a change that really helps most; `wanted`: these as improvements of specs, none if
     nothing helps; `advised`: likewise, the first one first."""
     if not wanted:
         return f"{name}: {advised[0]['optimisation']} is advised, and nothing helps" if advised else None
@@ -162,6 +163,12 @@ def advice_fault(name, advised, wanted):
     return None if place_of(advised[0]) in places else f"{name}: {advised[0]['optimisation']} is advised first, {wanted[0]['optimisation']} helps most"
 
 
+def best_of(case):
+    """The variants that help most, about as much as each other; none: nothing helps."""
+    best = case.get("best") or []
+    return [best] if isinstance(best, str) else best
+
+
 def faults_of_case(case, saturation):
     """Whether what cases.json says of a service's changes is so; `saturation`: requests a second by variant."""
     gains = {variant: rate / saturation["base"] for variant, rate in saturation.items() if variant != "base"}
@@ -169,7 +176,8 @@ def faults_of_case(case, saturation):
     if not best:
         yield from (f"{case['name']}: nothing helps, and {variant} gives {gain:.2f} times the throughput" for variant, gain in gains.items() if gain > HELPS_NOT)
         return
-    if gains[best] < HELPS_FROM:
-        yield f"{case['name']}: {best} gives only {gains[best]:.2f} times the throughput"
-    if gains[best] < max(gains.values()):
-        yield f"{case['name']}: {best} helps less than {max(gains, key=gains.get)}"
+    for variant in best_of(case):
+        if gains[variant] < HELPS_FROM:
+            yield f"{case['name']}: {variant} gives only {gains[variant]:.2f} times the throughput"
+        if gains[variant] * ABOUT < max(gains.values()):
+            yield f"{case['name']}: {variant} helps less than {max(gains, key=gains.get)}"

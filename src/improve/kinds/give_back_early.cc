@@ -169,8 +169,10 @@ class GiveBackEarly final : public MoveChange {
       std::ranges::sort(gives.all, {}, &whatif::EarlierGive::number);
       Candidate candidate;
       candidate.pool = place.pool;
-      candidate.improvement = {
-          .optimisation = this, .pool = place.pool, .before = place.before, .earlier_gives = std::move(gives.all)};
+      candidate.improvement.optimisation = this;
+      candidate.improvement.pool = place.pool;
+      candidate.improvement.before = place.before;
+      candidate.improvement.earlier_gives = std::move(gives.all);
       candidates.push_back(std::move(candidate));
     }
     std::stable_sort(candidates.begin() + static_cast<ptrdiff_t>(first), candidates.end(),
