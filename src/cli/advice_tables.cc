@@ -80,7 +80,7 @@ Cell where(const model::Trace& trace, const analysis::SectionFacts* facts, const
     case Target::sections:
       return where_sections(trace, facts, advice.candidate);
     case Target::moves:
-      return location_of(trace, improvement.before.valid() ? improvement.before : improvement.spawn_context);
+      return location_of(trace, improvement.spawn_context.valid() ? improvement.spawn_context : improvement.before);
     case Target::pool:
       if (!improvement.threads.empty())
         return table::Location{.method = "threads " + improvement.threads, .file = "", .line = 0};
@@ -108,6 +108,7 @@ Cell changes(const Advice& advice) {
     case Target::moves:
       if (!improvement.tasks.empty())
         return share_of(improvement.tasks.size(), improvement.tasks.size(), "task", "tasks");
+      if (!improvement.sections.empty()) return table::counted_text(improvement.sections.size(), "section", "sections");
       return table::counted_text(improvement.earlier_gives.size(), "permit", "permits");
     case Target::pool:
     case Target::machine:

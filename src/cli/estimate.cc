@@ -98,7 +98,9 @@ table::Json applied_json(const std::vector<improve::Candidate>& applied) {
         one["sections"] = improvement.sections.size();
         break;
       case whatif::Target::moves:
-        if (improvement.tasks.empty()) {
+        if (!improvement.sections.empty()) {
+          one["sections"] = improvement.sections.size();
+        } else if (improvement.tasks.empty()) {
           one["permits"] = improvement.earlier_gives.size();
         } else {
           one["tasks"] = improvement.tasks.size();

@@ -37,7 +37,8 @@ struct Improvement {
   uint32_t context_tasks = 0;             // all tasks of the context; more than `tasks` when a branch is hoisted
   std::vector<PathCondition> path = {};   // hoist_branch only
 
-  // Target::moves: `tasks` that are waited for later; or permits of `pool` that are given back before `before`.
+  // Target::moves: `tasks` that are waited for later; or permits of `pool` that are given back before `before`; or
+  // `sections` that block outside of their lock.
   model::ContextId before = {};
   std::vector<EarlierGive> earlier_gives = {};  // sorted by number
 

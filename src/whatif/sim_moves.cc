@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace contrafact::whatif {
@@ -26,6 +27,7 @@ class Mover {
     Ops made(ops.begin(), ops.end());
     if (!variant_.waits_later.empty()) made = with_later_waits(made);
     if (!variant_.earlier_gives.empty()) give_earlier(made);
+    if (!variant_.blocks_outside.empty()) made = with_blocks_outside(made);
     return made;
   }
 
@@ -80,6 +82,29 @@ class Mover {
       if (i + 1 < ops.size() && is_of_hand_out(ops[i + 1])) continue;
       made.insert(made.end(), due->second.begin(), due->second.end());
       waiting.erase(due);
+    }
+    return made;
+  }
+
+  bool blocks_outside(const Op& op) const {
+    return section_of(op.value) < variant_.blocks_outside.size() && variant_.blocks_outside[section_of(op.value)];
+  }
+
+  Ops with_blocks_outside(const Ops& ops) const {
+    Ops made;
+    made.reserve(ops.size());
+    std::vector<std::pair<uint64_t, size_t>> open;  // what took, and where it stands in `made`
+    for (const Op& op : ops) {
+      const bool is_lock = op.code == OpCode::take || op.code == OpCode::give;
+      if (is_lock && op.code == OpCode::give)
+        std::erase_if(open, [&](const auto& one) { return one.first == op.value; });
+      if (op.code == OpCode::pause && !open.empty()) {
+        made.insert(made.begin() + static_cast<ptrdiff_t>(open.front().second), op);
+        for (auto& one : open) ++one.second;
+        continue;
+      }
+      if (op.code == OpCode::take && blocks_outside(op)) open.emplace_back(op.value, made.size());
+      made.push_back(op);
     }
     return made;
   }

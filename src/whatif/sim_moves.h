@@ -19,6 +19,9 @@ std::vector<uint32_t> permit_gives(const model::Trace& trace);
 // begins where a place comes again: the code that hands them out runs again, and what it did before is over. Of a single
 // place all are one batch, for that is a loop.
 //
+// What a section of Variant::blocks_outside blocks for comes before it takes its lock: for how long the lock is held counts, not
+// when.
+//
 // The time between two operations stays where it is.
 void move_operations(const SimProgram& program, const Variant& variant, SectionPlan& plan);
 

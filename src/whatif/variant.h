@@ -48,6 +48,7 @@ struct Variant {
   std::vector<PoolSize> pool_sizes = {};
   std::vector<ThreadSize> thread_sizes = {};    // known to simulations of loads alone
   std::vector<bool> waits_later = {};           // by task (sim_moves.h)
+  std::vector<bool> blocks_outside = {};        // by section
   std::vector<EarlierGive> earlier_gives = {};  // sorted by number
   uint32_t cores = 0;                           // 0: those of SimulateOptions
   // Sections of the locks in `ordered` (by lock) keep this order and no other (LockRule::ordered); they have no edits.
@@ -63,7 +64,7 @@ struct Variant {
     return treatments.empty() && merges.empty() && splits.empty() && pool_sizes.empty() && thread_sizes.empty() &&
            !moves() && cores == 0;
   }
-  bool moves() const { return !waits_later.empty() || !earlier_gives.empty(); }
+  bool moves() const { return !waits_later.empty() || !earlier_gives.empty() || !blocks_outside.empty(); }
 };
 
 // The improvements made together; `sections` are model::critical_sections(trace). Later improvements of sections change

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """usage: truth.py CONTRAFACT BUILD [--case NAME]... [--variant NAME]... [--seconds S] [--repeats N] [--quick] [--java JAVA]
-                [--java-21 JAVA] [--requests N] [--arrivals random|even] [--foreign-max SHARE] [--json FILE] [--markdown FILE]
+                [--java-21 JAVA] [--requests N] [--arrivals random|even] [--loads SHARE...] [--foreign-max SHARE] [--json FILE] [--markdown FILE]
                 [--beside] [--no-avx512] [--keep FOLDER] [--record FOLDER [--predict] [--advise]]
 
 What services can take, and what their clients feel, before and after a change that was really made. Each service of cases.json is one
@@ -363,6 +363,7 @@ def parse():
     parser.add_argument("--record", type=pathlib.Path)
     parser.add_argument("--predict", action="store_true")
     parser.add_argument("--advise", action="store_true")
+    parser.add_argument("--loads", type=float, nargs="+", help="of the open loop, as shares of the saturation")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--beside", action="store_true", help="a program that computes all the time shares the server's core")
     parser.add_argument("--no-avx512", action="store_true")
@@ -372,7 +373,7 @@ def parse():
     options.contrafact, options.build = options.contrafact.resolve(), options.build.resolve()
     if options.quick:
         options.seconds, options.requests, options.repeats, options.foreign_max = 2, 100, 1, 1.0
-    options.loads = QUICK_LOADS if options.quick else LOADS
+    options.loads = QUICK_LOADS if options.quick else options.loads or LOADS
     options.warm_up_seconds = 2 if options.quick else 15
     return options
 
