@@ -146,5 +146,41 @@ TEST(GiveBackEarly, NotOfSemaphores) {
   EXPECT_THAT(move_candidates(parsed(connection_held("java.util.concurrent.Semaphore", "c2"))), SizeIs(0));
 }
 
+// A lock is held for 100 ns, 80 of them in a call that blocks.
+std::string lock_held(const std::string& reason) {
+  return fmt::format(R"(fact agent jvm
+thread w
+lock l monitor "shop.Cache"
+method m1 shop.Cache.get Cache.java:9
+method m2 shop.Shipping.ask Shipping.java:20
+context c1 - m1:10
+context c2 c1 m2:21
+0 w lock_acquire l c1
+10 w block_begin {0} c2
+90 w block_end {0}
+100 w lock_release l
+)",
+                     reason);
+}
+
+TEST(BlockOutside, SectionsThatBlockForMostOfTheirTime) {
+  const Trace trace = parsed(lock_held("sleep"));
+  const std::vector<Candidate> found = move_candidates(trace);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].improvement.optimisation, kinds::block_outside);
+  EXPECT_EQ(found[0].improvement.sections, (std::vector<uint32_t>{0}));
+  EXPECT_EQ(trace.context_label(found[0].improvement.before), "Shipping.ask (Shipping.java:21)");
+  const SpecTrace in{.trace = trace};
+  const SpecEntry entry{found[0]};
+  const SpecText text{.name = "", .json = write_spec(in, std::span(&entry, 1))};
+  const base::Result<std::vector<Candidate>> read = read_specs(in, std::span(&text, 1));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->at(0).improvement.sections, found[0].improvement.sections);
+}
+
+TEST(BlockOutside, NotWhereTheyWaitForOtherThreads) {
+  EXPECT_THAT(move_candidates(parsed(lock_held("park"))), SizeIs(0));
+}
+
 }  // namespace
 }  // namespace contrafact::improve
