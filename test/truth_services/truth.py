@@ -174,12 +174,15 @@ def record(options, case, base):
     loads = {  # no other load is in a recording than the one that it is of
         "open": lambda _: open_loop(options, RECORDED_LOAD * saturation["requests_per_s"], 1),
         "closed": lambda service: clients.closed_loop(options.folder, service.port, options.client_core, saturation["connections"], options.seconds)}
+    if case.get("locks"):  # once more, with the critical sections of the locks that the first recording shows
+        loads["locks"] = loads["open"]
     found = {}
     for name, load in loads.items():
         trace = options.record / f"{case['name']}-{name}.cft"
         if trace.exists():
             continue
-        with server.running(options, case, "base", [options.contrafact, "record", "-q", "-o", trace, "--"]) as service:
+        more = ["--classes-from", options.record / f"{case['name']}-open.cft"] if name == "locks" else []
+        with server.running(options, case, "base", [options.contrafact, "record", "-q", *more, "-o", trace, "--"]) as service:
             clients.write_requests(options.folder, service.port, programs.requests(case))
             load(service)  # warms it up
             server.settle(service.port, programs.requests(case)[0])
@@ -249,7 +252,7 @@ def truth_of(options, case):
     base = measured.get("base")
     if options.record and base and "unusable" not in base:
         found["recorded"] = record(options, case, base)
-        trace = options.record / f"{case['name']}-open.cft"
+        trace = options.record / f"{case['name']}-{'locks' if case.get('locks') else 'open'}.cft"
         if options.predict:
             found["predicted"] = predict(options, case, trace)
         if options.advise:
