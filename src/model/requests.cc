@@ -127,7 +127,8 @@ class RequestFinder {
       if (goes_on || kind == EventKind::task_start) busy_before = event + 1, busy_ns = walk.time_ns();
       if (kind != EventKind::block_end || !walk.has_closed()) continue;
       const uint32_t begin = walk.closed().begin.value;
-      if (static_cast<BlockReason>(trace_.a[begin]) != looks || is_of_send(begin)) continue;
+      if (static_cast<BlockReason>(trace_.a[begin]) != looks || (looks == BlockReason::io && is_of_send(begin)))
+        continue;
       before = last;
       last = {time(begin), walk.time_ns()};
     }
@@ -176,36 +177,52 @@ class RequestFinder {
   }
 
   // What a thread finds there when it looks, without a wait, had come since it looked before, and since the connection's
-  // last answer: at any time, so several at equal distances.
+  // last answer: at any time, so several at equal distances. Where looks are not recorded, it looked when it received the
+  // request before.
   void place_arrivals() {
     std::map<std::pair<uint32_t, int64_t>, std::vector<Request*>> found;  // by thread and look
+    std::map<uint32_t, std::vector<Request*>> unseen;                     // by thread, where looks are not recorded
     std::unordered_map<uint32_t, int64_t> answered_ns;                    // by request: of the connection's last
     for (size_t i = 0; i < found_.all.size(); ++i) {
       Request& request = found_.all[i];
       if (!request.first.exists()) continue;
-      const Moment& moment = moments_.at(request.received);
-      if (moment.last.begin_ns == INT64_MIN || moment.before.begin_ns == INT64_MIN) continue;
-      const uint32_t thread = trace_.thread_of(EventIndex(request.received)).value;
-      if (has_waited(thread, moment.last)) {
-        request.arrived_ns = std::min(request.arrived_ns, moment.last.end_ns);
-        continue;
-      }
-      found[{thread, moment.last.begin_ns}].push_back(&request);
       const bool is_later = i > 0 && found_.all[i - 1].connection == request.connection;
       answered_ns[request.received] = is_later ? found_.all[i - 1].answered_ns : INT64_MIN;
+      const Moment& moment = moments_.at(request.received);
+      const uint32_t thread = trace_.thread_of(EventIndex(request.received)).value;
+      if (moment.last.begin_ns == INT64_MIN) {
+        unseen[thread].push_back(&request);
+      } else if (has_waited(thread, moment.last)) {
+        request.arrived_ns = std::min(request.arrived_ns, moment.last.end_ns);
+      } else if (moment.before.begin_ns != INT64_MIN) {
+        found[{thread, moment.last.begin_ns}].push_back(&request);
+      }
     }
     for (auto& [look, requests] : found) {
       std::ranges::sort(requests, {}, &Request::received);
       for (size_t i = 0; i < requests.size(); ++i) {
         const Moment& moment = moments_.at(requests[i]->received);
-        const int64_t from_ns = std::max(moment.before.end_ns, answered_ns[requests[i]->received]);
-        const int64_t room_ns = std::max<int64_t>(0, moment.last.begin_ns - from_ns);
         const auto share = (static_cast<double>(i) + 0.5) / static_cast<double>(requests.size());
-        const auto come_ns =
-            moment.last.begin_ns - room_ns + static_cast<int64_t>(share * static_cast<double>(room_ns));
-        requests[i]->arrived_ns = std::min(requests[i]->arrived_ns, come_ns);
+        arrive_between(*requests[i], std::max(moment.before.end_ns, answered_ns[requests[i]->received]),
+                       moment.last.begin_ns, share);
       }
     }
+    for (auto& [thread, requests] : unseen) {
+      if (thread >= trace_.cpu.size() || trace_.cpu[thread].empty()) continue;  // waits are not known either
+      std::ranges::sort(requests, {}, &Request::received);
+      for (size_t i = 1; i < requests.size(); ++i) {
+        const uint32_t received = requests[i]->received;
+        const int64_t before_ns = time(requests[i - 1]->received);
+        if (last_gap_end_ns(received) > std::max(before_ns, moments_.at(received).busy_ns)) continue;  // it slept
+        arrive_between(*requests[i], std::max(before_ns, answered_ns[received]), time(received), 0.5);
+      }
+    }
+  }
+
+  static void arrive_between(Request& request, int64_t from_ns, int64_t to_ns, double share) {
+    const int64_t room_ns = std::max<int64_t>(0, to_ns - from_ns);
+    const int64_t come_ns = to_ns - room_ns + static_cast<int64_t>(share * static_cast<double>(room_ns));
+    request.arrived_ns = std::min(request.arrived_ns, come_ns);
   }
 
   // Whether the thread left its core in the look; where the kernel did not say, whether that took long.
