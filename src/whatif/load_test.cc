@@ -112,14 +112,14 @@ TEST(Load, WaitsBehindAllThatIsHandedOutTakeAsLongAsTheLongest) {
 
 // One permit, held for 10 ms of computing and sleeping; given back before the sleep of 8 ms it lets others in.
 TEST(Load, APermitGivenBackBeforeASleepIsThereForOthers) {
-  std::string text = std::string(kConnections) + "pool s permits 1 1\n";
+  std::string text = std::string(kConnections) + "pool db permits 1 1\n";
   std::string workers;
   for (int i = 0; i < 10; ++i) {
     const int64_t at = 50'000'000LL * i;
     text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, i + 1);
     workers += fmt::format(
-        "{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{0} w1 permit_take s 1\n{3} w1 block_begin sleep -\n"
-        "{4} w1 block_end sleep\n{4} w1 permit_give s 1\n{4} w1 send {2} 10\n{4} w1 task_end t{1}\n",
+        "{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{0} w1 permit_take db 1\n{3} w1 block_begin sleep -\n"
+        "{4} w1 block_end sleep\n{4} w1 permit_give db 1\n{4} w1 send {2} 10\n{4} w1 task_end t{1}\n",
         at, i + 1, i % 2 == 0 ? "a" : "b", at + 2'000'000, at + 10'000'000);
   }
   const Fixture service(text + workers);
