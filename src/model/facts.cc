@@ -26,6 +26,10 @@ const std::vector<SyncWake>& Facts::wakes() const {
   return wakes_.get([this] { return sync_wakes(trace_, sections()); });
 }
 
+const std::vector<SocketWake>& Facts::socket_wakes() const {
+  return socket_wakes_.get([this] { return model::socket_wakes(trace_); });
+}
+
 bool Facts::locks_ordered() const {
   return locks_ordered_.get([this] {
     return !trace_.locks.empty() && (is_native(trace_) || std::ranges::any_of(sections(), &CriticalSection::contended));

@@ -1,9 +1,14 @@
 #include "model/requests.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "model/facts.h"
+#include "model/socket_wakes.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -34,7 +39,7 @@ bool is_idle_begin(EventKind kind) {
 
 class RequestFinder {
  public:
-  explicit RequestFinder(const Trace& trace) : trace_(trace) {}
+  explicit RequestFinder(const Trace& trace) : trace_(trace), senders_(senders_in_program(trace)) {}
 
   Requests by_connection() {
     gather_touches();
@@ -45,6 +50,7 @@ class RequestFinder {
     for (Request& request : found_.all) place_end(request);
     begin_second_stretches();
     keep_apart();
+    set_inner_apart();
     std::ranges::stable_sort(found_.all, {}, &Request::arrived_ns);
     return std::move(found_);
   }
@@ -96,6 +102,7 @@ class RequestFinder {
       moments_[request.answered];
       begins_.push_back(request.received);
     }
+    for (const auto& [receive, send] : senders_) moments_[send];
     std::ranges::sort(begins_);
     spawned_in_.assign(trace_.tasks.size(), TaskId::none());
   }
@@ -295,7 +302,45 @@ class RequestFinder {
     }
   }
 
+  // Requests that others asked for leave `all`.
+  void set_inner_apart() {
+    if (senders_.empty()) return;
+    std::unordered_set<uint32_t> tasks;
+    std::map<uint32_t, uint32_t> stretches;  // from which event to which
+    for (const Request& request : found_.all) {
+      if (request.task.valid()) tasks.insert(request.task.value);
+      for (const Stretch& stretch : {request.first, request.second}) {
+        if (stretch.exists()) stretches[stretch.before] = stretch.until;
+      }
+    }
+    const auto in_stretch = [&](EventIndex event) {
+      if (!event.valid()) return false;
+      const auto after = stretches.upper_bound(event.value);
+      return after != stretches.begin() && event.value < std::prev(after)->second;
+    };
+    const auto works_for_one = [&](uint32_t event) {
+      if (in_stretch(EventIndex(event))) return true;
+      TaskId task = moments_.at(event).task;
+      for (size_t levels = trace_.tasks.size(); task.valid() && levels > 0; --levels) {
+        if (tasks.contains(task.value)) return true;
+        const TaskRow& row = trace_.tasks[task.index()];
+        if (in_stretch(row.spawn) || in_stretch(row.create)) return true;
+        task = spawned_in_[task.index()];
+      }
+      return false;
+    };
+    for (Request& request : found_.all) {
+      const auto sender = std::ranges::lower_bound(senders_, std::pair(request.received, 0u));
+      const bool is_known = sender != senders_.end() && sender->first == request.received;
+      if (is_known && works_for_one(sender->second)) request.asked = sender->second;
+    }
+    const auto is_inner = [](const Request& request) { return request.asked != kNone; };
+    std::ranges::copy_if(found_.all, std::back_inserter(found_.inner), is_inner);
+    std::erase_if(found_.all, is_inner);
+  }
+
   const Trace& trace_;
+  const std::vector<std::pair<uint32_t, uint32_t>> senders_;  // in the program, by event that receives
   Requests found_;
   std::vector<Touch> touches_;
   std::vector<uint32_t> begins_;  // sorted

@@ -38,10 +38,13 @@ struct Request {
   TaskId task;     // the outermost task that serves it alone; none: `first`
   Stretch first;   // of the thread that received it
   Stretch second;  // of the thread that answered; exists only where no task leads there
+  uint32_t asked = UINT32_MAX;  // of an inner request: the event `send` of the request that asked for it
 };
 
 struct Requests {
   std::vector<Request> all;  // sorted by arrived_ns
+  // What the program asked of itself, over a connection of its own, while it worked for another request. It is a part of that.
+  std::vector<Request> inner;
   uint32_t connections = 0;  // that carried some
   uint64_t unanswered = 0;   // received, and not answered before the recording ended: not among `all`
   uint64_t warm_up = 0;      // at the beginning, that are not among `all`
