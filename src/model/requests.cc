@@ -30,6 +30,7 @@ struct Moment {
   TaskId outermost;          // that a pool runs
   uint32_t busy_before = 0;  // since the event before this one the thread has had something to do ...
   int64_t busy_ns = 0;       // ... from this time on
+  bool has_polled = false;   // the outermost task has waited for what clients send
 };
 
 bool is_idle_begin(EventKind kind) {
@@ -110,11 +111,15 @@ class RequestFinder {
   void walk_thread(ThreadId thread) {
     uint32_t busy_before = trace_.thread_events(thread).begin;
     int64_t busy_ns = trace_.thread_events(thread).size() > 0 ? time(busy_before) : 0;
+    TaskId polling;
     for (TaskWalk walk(trace_, thread); walk.next();) {
       const uint32_t event = walk.event().value;
       const EventKind kind = walk.kind();
       if (const auto found = moments_.find(event); found != moments_.end())
-        found->second = {walk.task(), outermost_of(walk), busy_before, busy_ns};
+        found->second = {walk.task(), outermost_of(walk), busy_before, busy_ns,
+                         polling.valid() && polling == outermost_of(walk)};
+      if (kind == EventKind::block_end && static_cast<BlockReason>(walk.a()) == BlockReason::poll)
+        polling = outermost_of(walk);
       const bool hands_out = kind == EventKind::task_spawn || kind == EventKind::task_create;
       if (hands_out && walk.a() < spawned_in_.size()) spawned_in_[walk.a()] = walk.task();
       const bool goes_on = closes(kind) && kind != EventKind::method_exit && kind != EventKind::lock_acquired &&
@@ -141,7 +146,7 @@ class RequestFinder {
     const Moment& moment = moments_.at(request.received);
     const TaskId task = moment.outermost;
     if (task.valid() && trace_.tasks[task.index()].spawn.valid() && trace_.tasks[task.index()].end.valid() &&
-        !serves_others(task)) {
+        !moment.has_polled && !serves_others(task)) {
       request.task = task;
       request.arrived_ns = time(trace_.tasks[task.index()].spawn.value);
       return;

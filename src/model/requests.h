@@ -6,7 +6,7 @@
 // whatever request uses it.
 //
 // Who works for it: the outermost task in which the request was received, if that task serves no other request (a
-// thread pool's task for each request). Else the stretch of the receiving thread, from where it last had nothing to do
+// thread pool's task for each request) and did not poll for it before. Else the stretch of the receiving thread, from where it last had nothing to do
 // (an event loop, a thread for each connection). Where another thread sends the answer, and no task leads to it, that
 // thread's stretch belongs to the request, too (threads that take requests from a queue of the program's own).
 //
