@@ -37,7 +37,10 @@ bool Facts::locks_ordered() const {
 }
 
 const ForeignCores& Facts::foreign_cores() const {
-  return foreign_cores_.get([this] { return ForeignCores(trace_, recorded_cores(trace_)); });
+  // Under a quota, threads are without a core while they have used it up, whatever others do.
+  return foreign_cores_.get([this] {
+    return trace_.fact("cpu.quota").empty() ? ForeignCores(trace_, recorded_cores(trace_)) : ForeignCores();
+  });
 }
 
 bool is_native(const Trace& trace) {
