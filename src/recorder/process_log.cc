@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/hex.h"
+#include "recorder/process_facts.h"
 
 namespace contrafact::recorder {
 
