@@ -102,7 +102,7 @@ base::Status wait_for_one(Edit& edit) {
 template <size_t kParameter>
 base::Status connect(Edit& edit) {
   return edit.bracket({kSocketsClass, "connecting", "(Ljava/io/FileDescriptor;)J",
-                       [&](Sequence& s) { s.aload(edit.parameter_slot(kParameter)); }, "blockEnd"});
+                       [&](Sequence& s) { s.aload(edit.parameter_slot(kParameter)); }, "connected"});
 }
 
 // Netty's epoll transport calls the system by native methods of its own, each through one Java method. Its sockets are

@@ -11,7 +11,8 @@ import tempfile
 KINDS = ("sockets", "timed", "slow", "selector", "asynchronous", "local", "none", "transfer", "http")
 VIRTUAL = "virtual"
 SLOW_NS = 30e6  # SLOW_MS of Connections.java
-WAITS = {"io": 15, "poll": 5}
+IO, POLL = 4, 5  # format::BlockReason
+WAITS = {IO: 15, POLL: 5}
 FIRST_JDK_WITH_VIRTUAL = 21
 
 

@@ -49,6 +49,10 @@ public final class ContrafactSockets {
     return ioBegin();
   }
 
+  public static void connected(Throwable failure, long token) {
+    blockEnd(failure, token);
+  }
+
   /** The time before a call: the peer may have what is sent before the call is over, and a call may wait for what it receives. */
   public static long calling() {
     return live ? System.nanoTime() : 0;
