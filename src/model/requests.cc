@@ -48,6 +48,8 @@ class RequestFinder {
     if (found_.all.empty()) return std::move(found_);
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i));
     for (Request& request : found_.all) place_begin(request);
+    for (Request& request : found_.all) end_first_stretch(request);
+    list_begins();
     for (Request& request : found_.all) place_end(request);
     begin_second_stretches();
     keep_apart();
@@ -217,9 +219,57 @@ class RequestFinder {
     return std::ranges::upper_bound(begins_, request.received) == std::ranges::lower_bound(begins_, request.answered);
   }
 
-  void place_end(Request& request) const {
+  void end_first_stretch(Request& request) const {
     if (request.first.exists()) end_stretch(request.first, same_work(request) ? request.answered : request.received);
+  }
+
+  void list_begins() {
+    for (uint32_t i = 0; i < found_.all.size(); ++i) {
+      const Request& request = found_.all[i];
+      if (request.first.exists()) first_stretches_[request.first.before] = {request.first.until, i};
+      if (request.task.valid()) of_task_[request.task.value] = i;
+    }
+  }
+
+  // The request in whose first stretch the event is, or to whose task it leads. None: kNone.
+  uint32_t request_of(EventIndex event, TaskId task) const {
+    for (size_t levels = trace_.tasks.size(); levels > 0; --levels) {
+      if (event.valid()) {
+        const auto after = first_stretches_.upper_bound(event.value);
+        if (after != first_stretches_.begin() && event.value < std::prev(after)->second.until)
+          return std::prev(after)->second.request;
+      }
+      if (!task.valid()) return kNone;
+      if (const auto root = of_task_.find(task.value); root != of_task_.end()) return root->second;
+      event = trace_.tasks[task.index()].spawn;
+      task = spawned_in_[task.index()];
+    }
+    return kNone;
+  }
+
+  // The outermost task around the answer's work that began after the request was received. None: there is none, or it
+  // belongs to a request that had no answer yet.
+  TaskId goes_on_in(const Request& request) {
+    TaskId found;
+    TaskId task = moments_.at(request.answered).task;
+    for (size_t levels = trace_.tasks.size(); task.valid() && levels > 0; --levels) {
+      const TaskRow& row = trace_.tasks[task.index()];
+      if (!row.start.valid() || time(row.start.value) < time(request.received)) break;
+      found = task;
+      task = spawned_in_[task.index()];
+    }
+    if (!found.valid()) return found;
+    const TaskRow& row = trace_.tasks[found.index()];
+    if (row.kind != TaskKind::pooled || !row.spawn.valid()) return TaskId::none();
+    const uint32_t owner = request_of(row.spawn, spawned_in_[found.index()]);
+    if (owner != kNone && found_.all[owner].answered_ns > time(row.start.value)) return TaskId::none();
+    return taken_up_.insert(found.value).second ? found : TaskId::none();
+  }
+
+  void place_end(Request& request) {
     if (leads_to_answer(request)) return;
+    request.then = goes_on_in(request);
+    if (request.then.valid()) return;
     end_stretch(request.second, request.answered);
     request.second.before = request.answered;
   }
@@ -350,6 +400,13 @@ class RequestFinder {
   std::vector<Touch> touches_;
   std::vector<uint32_t> begins_;  // sorted
   std::unordered_map<uint32_t, Moment> moments_;
+  struct Begin {
+    uint32_t until;
+    uint32_t request;
+  };
+  std::map<uint32_t, Begin> first_stretches_;        // by their first event
+  std::unordered_map<uint32_t, uint32_t> of_task_;   // requests by their tasks
+  std::unordered_set<uint32_t> taken_up_;            // Request::then of those before
   std::vector<TaskId> spawned_in_;  // by task: the innermost task of its spawner
 };
 

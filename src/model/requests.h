@@ -38,6 +38,9 @@ struct Request {
   TaskId task;     // the outermost task that serves it alone; none: `first`
   Stretch first;   // of the thread that received it
   Stretch second;  // of the thread that answered; exists only where no task leads there
+  // A task in which the work goes on, though it was not handed out for it: a loop's task that was pending when the request
+  // was received, say, and then took it up. Exists only where no task leads to the answer otherwise, and without `second`.
+  TaskId then;
   uint32_t asked = UINT32_MAX;  // of an inner request: the event `send` of the request that asked for it
 };
 

@@ -123,6 +123,22 @@ TEST(Requests, TheSecondStretchBeginsWhereTheWaitForARequestEnds) {
   EXPECT_EQ(found.all[1].second.end_ns, 13100);
 }
 
+// The loop has a task of the first request still to run when it gets the second: that task takes it up.
+TEST(Requests, APendingTaskMayTakeARequestUp) {
+  const Requests found = requests_by_connection(parsed(
+      "0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1200 loop task_spawn t1 - p m1\n"
+      "1300 loop send c1 10\n1400 loop block_begin poll -\n3000 loop block_end poll\n3100 loop receive c1 10\n"
+      "3200 loop task_start t2\n3300 loop task_spawn t3 - p m1\n3400 loop task_end t2\n"
+      "3500 loop block_begin poll -\n9900 loop block_end poll\n9900 loop thread_end\n"
+      "1250 w1 task_start t1\n1350 w1 task_spawn t2 - p m1\n1360 w1 task_end t1\n"
+      "3600 w1 task_start t3\n4000 w1 send c1 10\n4100 w1 task_end t3\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  EXPECT_FALSE(found.all[0].then.valid());
+  EXPECT_EQ(found.all[1].then, TaskId(1));
+  EXPECT_FALSE(found.all[1].second.exists());
+  EXPECT_EQ(found.all[1].first.end_ns, 3200);
+}
+
 TEST(Requests, ATaskThatTheFirstStretchHandsOutLeadsToTheAnswer) {
   const Requests found = requests_by_connection(parsed(
       "0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1150 loop task_spawn t1 - p m1\n"

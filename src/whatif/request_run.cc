@@ -153,12 +153,17 @@ class RequestTasks {
   }
 
   void hand_on(const Request& request) {
-    if (!request.second.exists()) return;
-    const TaskId second = add_task(request.second);
     const uint32_t hands_on =
         request.first.exists() ? request.first.until : trace_.tasks[request.task.index()].end.value;
     const int64_t at_ns = request.first.exists() ? request.first.end_ns : trace_.time_ns[hands_on];
-    put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, second.value, kNowhere});
+    if (request.then.valid()) {
+      const model::EventIndex spawn = trace_.tasks[request.then.index()].spawn;
+      left_out_.push_back(spawn.value);
+      put_in_.push_back(
+          {hands_on, kHandsOn, EventKind::task_spawn, at_ns, request.then.value, trace_.b[spawn.index()]});
+    } else if (request.second.exists()) {
+      put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, add_task(request.second).value, kNowhere});
+    }
   }
 
   TaskId add_task(const Stretch& stretch) {
