@@ -79,8 +79,9 @@ TEST(Service, TheThreadThatHandsRequestsOnMayBe) {
   std::string worker;
   for (int i = 0; i < 40; ++i) {
     const int64_t came = 20'000'000LL * (i + 1), handed = came + 5'000'000;
-    text += fmt::format("{0} main block_end poll\n{1} main task_spawn t{2} - handlers m1\n{1} main block_begin poll -\n",
-                        came, handed, i + 1);
+    text +=
+        fmt::format("{0} main block_end poll\n{1} main task_spawn t{2} - handlers m1\n{1} main block_begin poll -\n",
+                    came, handed, i + 1);
     worker += fmt::format(
         "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{0} w1 block_begin sleep -\n{2} w1 block_end sleep\n{2} w1 send "
         "a 10\n{2} w1 task_end t{1}\n",

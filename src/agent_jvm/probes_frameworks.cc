@@ -160,11 +160,16 @@ constexpr Probe kProbes[] = {
 };
 constexpr AddedField kFields[] = {
     {kReactorExecutor, "contrafactAlike", "I", kAnyJdk, true},
-    {kTomcatPool, "contrafactPool", "I"},      {kNettyLoop, "contrafactPool", "I"},
-    {kNettyScheduling, "contrafactPool", "I"}, {kNettyPromise, "contrafactTask", "I"},
-    {kJettyPool, "contrafactPool", "I"},       {kJbossPool, "contrafactPool", "I"},
-    {kGuavaFuture, "contrafactTask", "I"},     {kGuavaSequential, "contrafactPool", "I"},
-    {kKotlinScheduler, "contrafactPool", "I"}, {kKotlinLimited, "contrafactPool", "I"},
+    {kTomcatPool, "contrafactPool", "I"},
+    {kNettyLoop, "contrafactPool", "I"},
+    {kNettyScheduling, "contrafactPool", "I"},
+    {kNettyPromise, "contrafactTask", "I"},
+    {kJettyPool, "contrafactPool", "I"},
+    {kJbossPool, "contrafactPool", "I"},
+    {kGuavaFuture, "contrafactTask", "I"},
+    {kGuavaSequential, "contrafactPool", "I"},
+    {kKotlinScheduler, "contrafactPool", "I"},
+    {kKotlinLimited, "contrafactPool", "I"},
     {kKotlinLoop, "contrafactPool", "I"},
 };
 

@@ -67,12 +67,12 @@ base::Status accept(Edit& edit) {
     return site.name == "accept" && (site.owner == kNet || site.owner == kUnixSockets);
   };
   const uint32_t token = edit.token();
-  const base::Status status = edit.wrap(
-      selects, [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
-        before.invokestatic(kProbesClass, "ioBegin", "()J").lstore(token);
-        end_block(token, after, exception);
-        after.dup().aload(operands.arguments[1]).invokestatic(kSocketsClass, "accepted", "(ILjava/io/FileDescriptor;)V");
-      });
+  const base::Status status = edit.wrap(selects, [&](const CallOperands& operands, Sequence& before, Sequence& after,
+                                                     Sequence& exception) {
+    before.invokestatic(kProbesClass, "ioBegin", "()J").lstore(token);
+    end_block(token, after, exception);
+    after.dup().aload(operands.arguments[1]).invokestatic(kSocketsClass, "accepted", "(ILjava/io/FileDescriptor;)V");
+  });
   return status ? edit.finish() : status;
 }
 
@@ -80,8 +80,8 @@ base::Status accept(Edit& edit) {
 base::Status select(Edit& edit) {
   const auto selects = [](const CallSite& site) { return site.owner == kEPoll && site.name == "wait"; };
   const uint32_t token = edit.token();
-  const base::Status status = edit.wrap(
-      selects, [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
+  const base::Status status =
+      edit.wrap(selects, [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
         before.iload(operands.arguments.back()).invokestatic(kProbesClass, "pollBegin", "(I)J").lstore(token);
         end_block(token, after, exception);
       });
@@ -110,17 +110,18 @@ base::Status connect(Edit& edit) {
 base::Status transfer_netty(Edit& edit, std::string_view function) {
   const uint32_t time = edit.token(), number = edit.flag();
   const std::string_view owner = edit.file.name();
-  return edit.finish([&](Sequence& s) { s.invokestatic(kSocketsClass, "calling", "()J").lstore(time); },
-                     [&](Sequence& s) {
-                       if (edit.code.descriptor.result.slots() == 2) {
-                         s.dup2();
-                       } else {
-                         s.dup().op(classfile::kI2l);
-                       }
-                       s.aload(0).invokevirtual(owner, "intValue", "()I").aload(0).getfield(owner, kConnectionField, "I").lload(time);
-                       s.invokestatic(kSocketsClass, function, "(JIIJ)I").istore(number);
-                       s.aload(0).iload(number).putfield(owner, kConnectionField, "I");
-                     });
+  return edit.finish(
+      [&](Sequence& s) { s.invokestatic(kSocketsClass, "calling", "()J").lstore(time); },
+      [&](Sequence& s) {
+        if (edit.code.descriptor.result.slots() == 2) {
+          s.dup2();
+        } else {
+          s.dup().op(classfile::kI2l);
+        }
+        s.aload(0).invokevirtual(owner, "intValue", "()I").aload(0).getfield(owner, kConnectionField, "I").lload(time);
+        s.invokestatic(kSocketsClass, function, "(JIIJ)I").istore(number);
+        s.aload(0).iload(number).putfield(owner, kConnectionField, "I");
+      });
 }
 
 base::Status receive_netty(Edit& edit) {

@@ -13,7 +13,8 @@ namespace {
 std::vector<uint32_t> kept(const std::string& text) {
   base::Result<Trace> trace = parse_text(
       "method m1 shop.Job.run Job.java:1\npool p thread_pool 4 4\nthread main\nthread w1\nthread w2\nthread w3\n"
-      "connection c accepted 80 5001\n0 main task_spawn t1 - p m1\n0 main task_spawn t2 - p m1\n0 main task_spawn t3 - p m1\n" +
+      "connection c accepted 80 5001\n0 main task_spawn t1 - p m1\n0 main task_spawn t2 - p m1\n0 main task_spawn t3 - "
+      "p m1\n" +
       text);
   EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
   return trace.ok() ? kept_workers(*trace, requests_by_connection(*trace)) : std::vector<uint32_t>();

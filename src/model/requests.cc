@@ -404,10 +404,10 @@ class RequestFinder {
     uint32_t until;
     uint32_t request;
   };
-  std::map<uint32_t, Begin> first_stretches_;        // by their first event
-  std::unordered_map<uint32_t, uint32_t> of_task_;   // requests by their tasks
-  std::unordered_set<uint32_t> taken_up_;            // Request::then of those before
-  std::vector<TaskId> spawned_in_;  // by task: the innermost task of its spawner
+  std::map<uint32_t, Begin> first_stretches_;       // by their first event
+  std::unordered_map<uint32_t, uint32_t> of_task_;  // requests by their tasks
+  std::unordered_set<uint32_t> taken_up_;           // Request::then of those before
+  std::vector<TaskId> spawned_in_;                  // by task: the innermost task of its spawner
 };
 
 }  // namespace

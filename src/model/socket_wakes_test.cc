@@ -30,7 +30,8 @@ int64_t woken_ns(const Trace& trace, const SocketWake& wake) {
 
 TEST(SocketWakes, EndsOfOneConnectionFindEachOther) {
   const Trace trace = parsed(
-      "0 client send o1 5\n1 server receive c1 5\n2 client send o2 5\n3 server receive c2 5\n4 server receive outside 9\n");
+      "0 client send o1 5\n1 server receive c1 5\n2 client send o2 5\n3 server receive c2 5\n4 server receive outside "
+      "9\n");
   EXPECT_EQ(peers_in_program(trace), (std::vector<uint32_t>{1, 0, 3, 2, UINT32_MAX}));
 }
 
@@ -49,8 +50,8 @@ TEST(SocketWakes, ABlockEndsByTheSendOfTheFirstByteThatItGot) {
 
 // The receive may stand within the block, as of a call that is both.
 TEST(SocketWakes, AReceiveWithinItsBlockCounts) {
-  const Trace trace = parsed(
-      "100 client send o1 4\n0 server block_begin io -\n110 server receive c1 4\n111 server block_end io\n");
+  const Trace trace =
+      parsed("100 client send o1 4\n0 server block_begin io -\n110 server receive c1 4\n111 server block_end io\n");
   ASSERT_EQ(socket_wakes(trace).size(), 1u);
 }
 
@@ -71,8 +72,8 @@ TEST(SocketWakes, TheFirstToComeEndsAPoll) {
 }
 
 TEST(SocketWakes, ADirectionWithMissingSendsHasNoCauses) {
-  const Trace trace = parsed(
-      "100 client send o1 4\n0 server block_begin io -\n110 server block_end io\n120 server receive c1 9\n");
+  const Trace trace =
+      parsed("100 client send o1 4\n0 server block_begin io -\n110 server block_end io\n120 server receive c1 9\n");
   EXPECT_TRUE(socket_wakes(trace).empty());
 }
 

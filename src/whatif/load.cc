@@ -124,8 +124,8 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
 base::Result<LoadSimulator> LoadSimulator::make(const model::Facts& facts, const model::Requests& requests) {
   base::Result<RequestRun> run = with_request_tasks(facts.trace(), requests);
   if (!run) return run.error();
-  return LoadSimulator(std::make_unique<const LoadTemplates>(facts, *std::move(run),
-                                                             model::kept_workers(facts.trace(), requests)));
+  return LoadSimulator(
+      std::make_unique<const LoadTemplates>(facts, *std::move(run), model::kept_workers(facts.trace(), requests)));
 }
 
 LoadSimulator::LoadSimulator(std::unique_ptr<const LoadTemplates> templates) : templates_(std::move(templates)) {}

@@ -49,7 +49,9 @@ SimProgram LoadTemplates::compile() {
 }
 
 std::string LoadTemplates::pool_name(uint32_t pool) const {
-  if (pool == hand_on_pool()) return hand_on_threads_ == 1 ? "the thread that hands requests to pools" : "the threads that hand requests to pools";
+  if (pool == hand_on_pool())
+    return hand_on_threads_ == 1 ? "the thread that hands requests to pools"
+                                 : "the threads that hand requests to pools";
   return std::string(run_.trace.string(pools_[pool].name));
 }
 
@@ -230,8 +232,9 @@ std::vector<std::string> LoadTemplates::notes() const {
     out.push_back(fmt::format("requests are long: at most {} are simulated at a time", requests_most_));
   for (uint32_t pool = 0; pool < kept_workers_.size(); ++pool) {
     if (kept_workers_[pool] == 0 || capacities_[pool] == model::kUnboundedPool) continue;
-    out.push_back(fmt::format("{} of the {} workers of pool {} accept connections or poll for what clients send: they serve no request",
-                              kept_workers_[pool], capacities_[pool], pool_name(pool)));
+    out.push_back(fmt::format(
+        "{} of the {} workers of pool {} accept connections or poll for what clients send: they serve no request",
+        kept_workers_[pool], capacities_[pool], pool_name(pool)));
   }
   if (outside_ > 0)
     out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",

@@ -412,7 +412,7 @@ class RequestCopier {
   // Of the request that is being copied:
   uint32_t first_task_ = 0, answer_ = 0, answer_mark_ = 0;
   std::set<uint32_t> signals_;  // pools of permits that are signals of the request that is being copied
-  std::set<size_t> unpaired_;  // positions in the fiber that is being copied
+  std::set<size_t> unpaired_;   // positions in the fiber that is being copied
   std::map<WakeKey, Wakes> tokens_;
   std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> credit_counts_;
 };

@@ -148,9 +148,7 @@ class RequestTasks {
     hand_on(request);
   }
 
-  TaskId root_of(const Request& request) {
-    return request.first.exists() ? add_task(request.first) : request.task;
-  }
+  TaskId root_of(const Request& request) { return request.first.exists() ? add_task(request.first) : request.task; }
 
   void hand_on(const Request& request) {
     const uint32_t hands_on =
