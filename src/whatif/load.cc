@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/kept_workers.h"
 #include "whatif/load_templates.h"
 #include "whatif/request_copier.h"
 #include "whatif/request_run.h"
@@ -64,6 +65,7 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
       return base::Error{fmt::format("no threads {} serve requests in this recording", size.threads)};
     options.pool_sizes.push_back({model::PoolId(pool), size.count});
   }
+  for (PoolSize& size : options.pool_sizes) size.workers = templates.workers_of(size.pool.value, size.workers);
   const uint32_t cores = options.cores > 0 ? options.cores : model::recorded_cores(templates.trace());
   const SectionPlan plan = plan_sections(templates.program(), variant, options.lock_rule);
 
@@ -130,7 +132,8 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
 base::Result<LoadSimulator> LoadSimulator::make(const model::Facts& facts, const model::Requests& requests) {
   base::Result<RequestRun> run = with_request_tasks(facts.trace(), requests);
   if (!run) return run.error();
-  return LoadSimulator(std::make_unique<const LoadTemplates>(facts, *std::move(run)));
+  return LoadSimulator(
+      std::make_unique<const LoadTemplates>(facts, *std::move(run), model::kept_workers(facts.trace(), requests)));
 }
 
 LoadSimulator::LoadSimulator(std::unique_ptr<const LoadTemplates> templates) : templates_(std::move(templates)) {}
