@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <tuple>
 
 #include "improve/kinds/kinds.h"
 #include "improve/move_change.h"
-#include "improve/source_places.h"
 #include "improve/spec_frames.h"
 #include "model/task_walk.h"
 #include "whatif/variant.h"
@@ -48,16 +49,18 @@ class Functions {
   std::map<std::string, uint32_t> known_;
 };
 
-// Task that was handed out, by one body and function.
+// A task that was handed out.
 struct HandedOut {
-  TaskId task;
+  uint32_t body;  // that handed it out: a task, or the thread outside of tasks
+  uint32_t function;
   uint32_t spawn;                 // event
   uint32_t awaited = UINT32_MAX;  // event, of the same body
+  TaskId task;
 };
 
 class Finder {
  public:
-  explicit Finder(const Trace& trace) : trace_(trace), places_(trace), functions_(trace) {}
+  explicit Finder(const Trace& trace) : trace_(trace), functions_(trace), number_(trace.tasks.size(), kNone) {}
 
   // By function: the tasks of all batches in which one is waited for before the last is handed out.
   std::map<uint32_t, std::vector<TaskId>> run() {
@@ -66,11 +69,12 @@ class Finder {
   }
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
   void walk(model::ThreadId thread) {
-    bodies_.clear();
-    where_.clear();
+    handed_.clear();
     for (model::TaskWalk walk(trace_, thread); walk.next();) {
-      const uint32_t body = walk.task().valid() ? walk.task().value : UINT32_MAX;
+      const uint32_t body = walk.task().valid() ? walk.task().value : kNone;
       if (walk.kind() == EventKind::task_spawn) {
         spawn(TaskId(walk.a()), walk.event(), body);
       } else if (walk.kind() == EventKind::wait_end) {
@@ -78,14 +82,21 @@ class Finder {
                             : walk.has_closed()       ? walk.closed().task
                                                       : TaskId();
         wait(task, walk.event().value, body);
-      } else if (walk.kind() == EventKind::task_end && walk.has_closed()) {
-        close(walk.a());
       }
     }
-    while (!bodies_.empty()) close(bodies_.begin()->first);
+    for (const HandedOut& one : handed_) number_[one.task.index()] = kNone;
+    std::ranges::sort(handed_, [](const HandedOut& x, const HandedOut& y) {
+      return std::tie(x.body, x.function, x.spawn) < std::tie(y.body, y.function, y.spawn);
+    });
+    for (size_t begin = 0, end = 0; begin < handed_.size(); begin = end) {
+      while (end < handed_.size() && handed_[end].body == handed_[begin].body &&
+             handed_[end].function == handed_[begin].function)
+        ++end;
+      add_batches(std::span(handed_).subspan(begin, end - begin));
+    }
   }
 
-  bool is_plain(const model::TaskRow& task) const {
+  static bool is_plain(const model::TaskRow& task) {
     return task.kind == model::TaskKind::pooled && task.start.valid() && !task.truncated && task.delay_us == 0;
   }
 
@@ -94,60 +105,46 @@ class Finder {
     if (row.spawn != event || !is_plain(row)) return;
     const uint32_t function = functions_.of(row.spawn_context);
     if (function == Functions::kNoFunction) return;
-    std::vector<HandedOut>& own = bodies_[body][function];
-    where_[task.value] = {body, function, own.size()};
-    own.push_back({task, event.value});
+    number_[task.index()] = static_cast<uint32_t>(handed_.size());
+    handed_.push_back({.body = body, .function = function, .spawn = event.value, .task = task});
   }
 
   void wait(TaskId task, uint32_t event, uint32_t body) {
-    if (!task.valid()) return;
-    const auto at = where_.find(task.value);
-    if (at == where_.end() || at->second.body != body) return;
-    HandedOut& handed = bodies_[body][at->second.function][at->second.number];
-    handed.awaited = std::min(handed.awaited, event);
+    if (!task.valid() || number_[task.index()] == kNone) return;
+    HandedOut& handed = handed_[number_[task.index()]];
+    if (handed.body == body) handed.awaited = std::min(handed.awaited, event);
   }
 
-  // The batches are those of whatif/sim_moves.h.
-  void close(uint32_t body) {
-    const auto found = bodies_.find(body);
-    if (found == bodies_.end()) return;
-    for (const auto& [function, handed] : found->second) {
-      std::set<uint32_t> all_places, places;
-      for (const HandedOut& one : handed) all_places.insert(place_of(one));
-      size_t begin = 0;
-      for (size_t i = 0; i <= handed.size(); ++i) {
-        const bool is_new = i < handed.size() && all_places.size() > 1 && places.contains(place_of(handed[i]));
-        if (i == handed.size() || is_new) {
-          add_batch(function, std::span(handed).subspan(begin, i - begin));
-          begin = i;
-          places.clear();
-        }
-        if (i < handed.size()) places.insert(place_of(handed[i]));
+  // Of one body and function; the batches are those of whatif/sim_moves.h.
+  void add_batches(std::span<const HandedOut> handed) {
+    std::set<uint32_t> all_places, places;
+    for (const HandedOut& one : handed) all_places.insert(place_of(one));
+    size_t begin = 0;
+    for (size_t i = 0; i <= handed.size(); ++i) {
+      const bool is_new = i < handed.size() && all_places.size() > 1 && places.contains(place_of(handed[i]));
+      if (i == handed.size() || is_new) {
+        add_batch(handed.subspan(begin, i - begin));
+        begin = i;
+        places.clear();
       }
+      if (i < handed.size()) places.insert(place_of(handed[i]));
     }
-    bodies_.erase(found);
   }
 
   uint32_t place_of(const HandedOut& one) const { return trace_.tasks[one.task.index()].spawn_context.value; }
 
-  void add_batch(uint32_t function, std::span<const HandedOut> batch) {
+  void add_batch(std::span<const HandedOut> batch) {
     if (batch.size() < 2) return;
     const bool is_in_turn =
         std::ranges::any_of(batch, [&](const HandedOut& one) { return one.awaited < batch.back().spawn; });
     if (!is_in_turn) return;
-    for (const HandedOut& one : batch) found_[function].push_back(one.task);
+    for (const HandedOut& one : batch) found_[batch.front().function].push_back(one.task);
   }
 
-  struct Where {
-    uint32_t body, function;
-    size_t number;
-  };
-
   const Trace& trace_;
-  const SourcePlaces places_;
   Functions functions_;
-  std::map<uint32_t, std::map<uint32_t, std::vector<HandedOut>>> bodies_;  // of the thread: by body and function
-  std::map<uint32_t, Where> where_;                                        // by task
+  std::vector<HandedOut> handed_;  // by the thread that is walked
+  std::vector<uint32_t> number_;   // by task: its position there
   std::map<uint32_t, std::vector<TaskId>> found_;
 };
 
