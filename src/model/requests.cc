@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "model/facts.h"
+#include "model/request_endpoints.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -306,7 +307,9 @@ class RequestFinder {
 }  // namespace
 
 Requests requests_by_connection(const Trace& trace) {
-  return RequestFinder(trace).by_connection();
+  Requests found = RequestFinder(trace).by_connection();
+  name_endpoints(trace, found);
+  return found;
 }
 
 void drop_warm_up(const Trace& trace, Requests& requests) {
@@ -329,6 +332,7 @@ Requests requests_by_task(const Trace& trace) {
     }
   }
   std::ranges::stable_sort(found.all, {}, &Request::arrived_ns);
+  name_endpoints(trace, found);
   return found;
 }
 

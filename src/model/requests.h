@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/trace.h"
@@ -38,6 +39,7 @@ struct Request {
   TaskId task;     // the outermost task that serves it alone; none: `first`
   Stretch first;   // of the thread that received it
   Stretch second;  // of the thread that answered; exists only where no task leads there
+  uint32_t endpoint = UINT32_MAX;  // position in Requests::endpoints
 };
 
 struct Requests {
@@ -45,6 +47,8 @@ struct Requests {
   uint32_t connections = 0;  // that carried some
   uint64_t unanswered = 0;   // received, and not answered before the recording ended: not among `all`
   uint64_t warm_up = 0;      // at the beginning, that are not among `all`
+  std::vector<std::string> endpoints;  // what requests ask for (request_endpoints.h)
+  bool named_by_code = false;          // endpoints are called as the code that handles them
   bool by_task = false;      // no connection was seen: outermost tasks stand for requests
 };
 
