@@ -160,6 +160,38 @@ table::Json point_endpoints_json(const model::Requests& requests, const LoadPoin
   return json;
 }
 
+std::string slowest_endpoint_text(const model::Requests& requests, const LoadPoint& before, const LoadPoint* after) {
+  constexpr uint32_t kAnswersMin = 100;  // so that a p99 is not the slowest answer
+  if (before.stuck || (after != nullptr && after->stuck)) return "";
+  const auto p99_ns = [](const LoadPoint& point, size_t endpoint) {
+    const bool is_known = endpoint < point.endpoints.size() && point.endpoints[endpoint].answers >= kAnswersMin;
+    return is_known ? point.endpoints[endpoint].p99_ns : 0;
+  };
+  const auto text = [](int64_t ns) { return table::duration_text(static_cast<double>(ns)); };
+  const auto with_changes = [&](size_t endpoint) {
+    return after == nullptr ? "" : fmt::format(", with the changes {}", text(p99_ns(*after, endpoint)));
+  };
+  size_t known = 0, slowest = 0, gaining = 0;
+  double most_saved = 0;
+  for (size_t i = 0; i < before.endpoints.size(); ++i) {
+    const int64_t ns = p99_ns(before, i);
+    if (ns == 0) continue;
+    ++known;
+    if (ns > p99_ns(before, slowest)) slowest = i;
+    if (after == nullptr || p99_ns(*after, i) == 0) continue;
+    const double saved = 1 - static_cast<double>(p99_ns(*after, i)) / static_cast<double>(ns);
+    if (saved > most_saved) most_saved = saved, gaining = i;
+  }
+  if (known < 2) return "";
+  std::string out = fmt::format("Of {} endpoints {} is the slowest: p99 {}{}", known, requests.endpoints[slowest],
+                                text(p99_ns(before, slowest)), with_changes(slowest));
+  constexpr double kSavedMin = 0.1;
+  if (most_saved >= kSavedMin && gaining != slowest)
+    out += fmt::format("; {} gains most: p99 {}{}", requests.endpoints[gaining], text(p99_ns(before, gaining)),
+                       with_changes(gaining));
+  return out + " (simulated).\n";
+}
+
 std::vector<bool> endpoints_named(const model::Requests& requests, const std::vector<std::string>& patterns) {
   std::vector<bool> named;
   bool any = false;

@@ -32,6 +32,11 @@ table::Json endpoints_json(const model::Requests& requests, const std::vector<ad
 // Of one point: by name, those that were answered.
 table::Json point_endpoints_json(const model::Requests& requests, const advise::LoadPoint& point);
 
+// Which endpoint's answers take longest at a load, and which one's gain most by changes: a sentence. Empty: there is only one endpoint.
+// `after`: with the changes; null: there are none.
+std::string slowest_endpoint_text(const model::Requests& requests, const advise::LoadPoint& before,
+                                  const advise::LoadPoint* after);
+
 // Which endpoints a glob names; empty: none.
 std::vector<bool> endpoints_named(const model::Requests& requests, const std::vector<std::string>& patterns);
 
