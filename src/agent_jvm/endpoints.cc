@@ -18,9 +18,29 @@ uint64_t hash_of(std::string_view name) {
 }  // namespace
 
 int32_t Endpoints::number(std::string_view name, bool given, std::string_view instead) {
-  int32_t number = given ? find_or_add(name, given_, kGivenMax) : find_or_add(name, sent_, kNamesMax);
+  int32_t number = given ? find_or_add(name, given_, kGivenMax) : number_of_sent(name);
   if (number == 0 && !instead.empty()) number = find_or_add(instead, given_, kGivenMax);
   return number != 0 ? number : other();
+}
+
+int32_t Endpoints::number_of_sent(std::string_view name) {
+  if (const int32_t known = find(name); known != 0) return known;
+  const std::string_view before = name.substr(0, name.rfind('/') + 1);
+  std::atomic<uint32_t>& siblings = siblings_[(hash_of(before) >> 16) % kPlaces];
+  if (siblings.load(std::memory_order_relaxed) >= kSiblingsMax)
+    return find_or_add(std::string(before) + "{}", sent_, kNamesMax);
+  siblings.fetch_add(1, std::memory_order_relaxed);
+  return find_or_add(name, sent_, kNamesMax);
+}
+
+int32_t Endpoints::find(std::string_view name) const {
+  const uint64_t tag = hash_of(name) & ~kNumberBits;
+  for (size_t probe = 0; probe < kPlaces; ++probe) {
+    const uint64_t there = places_[((tag >> 16) + probe) % kPlaces].load(std::memory_order_acquire);
+    if (there == 0) return 0;
+    if ((there & ~kNumberBits) == tag) return static_cast<int32_t>(there & kNumberBits);
+  }
+  return 0;
 }
 
 int32_t Endpoints::find_or_add(std::string_view name, std::atomic<uint32_t>& count, uint32_t most) {

@@ -1,5 +1,6 @@
-// The endpoints of a recorded program: each name has a number, its row in the trace. There are at most kNamesMax names that are
-// made of paths, and a few hundred more that the program itself gives; whatever comes after these is named "other".
+// The endpoints of a recorded program: each name has a number, its row in the trace. Of paths that differ in their last segment alone the
+// first kSiblingsMax have names, all others one with {} there. There are at most kNamesMax names that are made of paths, and
+// kGivenMax more that the program itself gives; whatever comes after these is named "other".
 //
 // Thread safety: all of it. No lock of its own: a table of atomic words, which takes a name once (two threads that come with a new
 // name at once may make two rows of it). A new name takes the lock of the trace's tables, as every new row does.
@@ -16,7 +17,7 @@ namespace contrafact::agent_jvm {
 
 class Endpoints {
  public:
-  static constexpr uint32_t kNamesMax = 1000, kGivenMax = 200;
+  static constexpr uint32_t kNamesMax = 1000, kGivenMax = 200, kSiblingsMax = 100;
 
   explicit Endpoints(recorder::Recorder& recorder) : recorder_(recorder) {}
 
@@ -28,6 +29,9 @@ class Endpoints {
   void report() const;
 
  private:
+  int32_t number_of_sent(std::string_view name);
+  // 0: there is none.
+  int32_t find(std::string_view name) const;
   // 0: no room.
   int32_t find_or_add(std::string_view name, std::atomic<uint32_t>& count, uint32_t most);
   int32_t other();
@@ -38,6 +42,7 @@ class Endpoints {
 
   recorder::Recorder& recorder_;
   std::array<std::atomic<uint64_t>, kPlaces> places_{};
+  std::array<std::atomic<uint32_t>, kPlaces> siblings_{};  // by hash of what is before the last segment
   std::atomic<uint32_t> sent_{0}, given_{0};
   std::atomic<int32_t> other_{0};
 };

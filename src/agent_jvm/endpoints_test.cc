@@ -56,10 +56,11 @@ TEST_F(EndpointsTest, ANameHasOneNumber) {
 }
 
 TEST_F(EndpointsTest, WhatIsTooManyIsOther) {
-  for (uint32_t i = 0; i < Endpoints::kNamesMax; ++i) endpoints_->number("GET /" + std::to_string(i), false);
+  for (uint32_t i = 0; i < Endpoints::kNamesMax; ++i)
+    endpoints_->number("GET /" + std::to_string(i / 50) + "/" + std::to_string(i % 50), false);
   const int32_t other = endpoints_->number("GET /more", false);
   EXPECT_EQ(endpoints_->number("GET /still/more", false), other);
-  EXPECT_EQ(endpoints_->number("GET /0", false), 1) << "those before stay";
+  EXPECT_EQ(endpoints_->number("GET /0/0", false), 1) << "those before stay";
   const int32_t given = endpoints_->number("Handler.handle", true);
   EXPECT_NE(given, other) << "names of the program's own have room of their own";
   const int32_t mapped = endpoints_->number("GET /files/more", false, "GET /files/*");
@@ -70,8 +71,18 @@ TEST_F(EndpointsTest, WhatIsTooManyIsOther) {
   EXPECT_EQ(names().size(), Endpoints::kNamesMax + Endpoints::kGivenMax + 1);
 }
 
+TEST_F(EndpointsTest, OfManySiblingsTheRestHasOneName) {
+  for (uint32_t i = 0; i < Endpoints::kSiblingsMax; ++i) endpoints_->number("GET /users/n" + std::to_string(i), false);
+  const int32_t rest = endpoints_->number("GET /users/more", false);
+  EXPECT_EQ(endpoints_->number("GET /users/still", false), rest);
+  EXPECT_EQ(endpoints_->number("GET /users/{}", false), rest);
+  EXPECT_EQ(endpoints_->number("GET /users/n0", false), 1);
+  EXPECT_NE(endpoints_->number("GET /orders/more", false), rest);
+  EXPECT_EQ(names()[static_cast<size_t>(rest - 1)], "GET /users/{}");
+}
+
 TEST_F(EndpointsTest, ThreadsAgree) {
-  constexpr int kThreads = 4, kNames = 200;
+  constexpr int kThreads = 4, kNames = 90;
   std::vector<std::vector<int32_t>> numbers(kThreads);
   std::vector<std::thread> threads;
   for (auto& own : numbers) {

@@ -95,6 +95,7 @@ class Names {
  public:
   explicit Names(Requests& requests) : requests_(requests) {}
   uint32_t number(std::string name) {
+    if (name.empty()) name = kUnknownEndpoint;
     const auto [found, added] = numbers_.try_emplace(std::move(name), static_cast<uint32_t>(numbers_.size()));
     if (added) requests_.endpoints.push_back(found->first);
     return found->second;
