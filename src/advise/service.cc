@@ -23,7 +23,7 @@ constexpr double kTOfBatches = 1.729;  // Student's, 19 degrees of freedom, 90 %
 // The steady part of one simulated run.
 struct Steady {
   std::vector<const ServedRequest*> answered;  // in the order of their answers
-  std::vector<double> rates;        // requests a second, by batch
+  std::vector<double> rates;                   // requests a second, by batch
   double per_second = 0;
 };
 
@@ -41,7 +41,8 @@ Steady steady_of(const LoadRun& run, bool open, uint32_t clients) {
   const size_t end = open || answered.size() <= 2 * clients ? answered.size() : answered.size() - clients;
   Steady steady;
   if (end <= begin + 1) return steady;
-  steady.answered.assign(answered.begin() + static_cast<ptrdiff_t>(begin), answered.begin() + static_cast<ptrdiff_t>(end));
+  steady.answered.assign(answered.begin() + static_cast<ptrdiff_t>(begin),
+                         answered.begin() + static_cast<ptrdiff_t>(end));
   const auto rate = [&](size_t from, size_t to) {
     const int64_t ns = answered[to]->answered_ns - answered[from]->answered_ns;
     return ns > 0 ? static_cast<double>(to - from) * 1e9 / static_cast<double>(ns) : 0;

@@ -35,8 +35,8 @@ struct LoadPoint {
   double low = 0, high = 0;  // 90 % interval of per_second
   int64_t mean_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0;
   std::vector<EndpointAnswers> endpoints;  // by endpoint; empty: they are not asked for
-  double cores_used = 0;  // share of the cores' time; 0: unlimited cores
-  bool stuck = false;     // the program hangs under this load: nothing else is known
+  double cores_used = 0;                   // share of the cores' time; 0: unlimited cores
+  bool stuck = false;                      // the program hangs under this load: nothing else is known
   std::string stuck_reason;
   bool keeps_up = true;  // open: answers as many requests as come
 };
@@ -67,7 +67,7 @@ struct ServiceOptions {
   // empty: all.
   std::vector<uint32_t> endpoints = {};
   std::vector<bool> shown = {};
-  std::function<void()> progress;                     // after each simulated load; may be empty
+  std::function<void()> progress;  // after each simulated load; may be empty
 };
 
 class Service {

@@ -5,9 +5,9 @@
 namespace contrafact::agent_jvm {
 namespace {
 
-constexpr std::string_view kMethods[] = {"GET",      "POST",      "PUT",   "DELETE", "HEAD", "OPTIONS", "PATCH",  "TRACE",
-                                         "CONNECT",  "PROPFIND",  "COPY",  "MOVE",   "LOCK", "UNLOCK",  "REPORT", "SEARCH",
-                                         "PROPPATCH", "MKCOL", "QUERY"};
+constexpr std::string_view kMethods[] = {"GET",    "POST",    "PUT",       "DELETE", "HEAD", "OPTIONS", "PATCH",
+                                         "TRACE",  "CONNECT", "PROPFIND",  "COPY",   "MOVE", "LOCK",    "UNLOCK",
+                                         "REPORT", "SEARCH",  "PROPPATCH", "MKCOL",  "QUERY"};
 constexpr std::string_view kVaries = "{}";
 constexpr size_t kSegmentBytesMax = 32;
 constexpr size_t kSegmentsMax = 8;

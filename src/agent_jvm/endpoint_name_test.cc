@@ -52,7 +52,8 @@ TEST(EndpointName, LongPathsAreCut) {
 }
 
 TEST(EndpointName, PatternsStayAsTheyAre) {
-  EXPECT_EQ(endpoint_name("POST", "/orders/{orderId:[0-9]+}/items", PathKind::pattern), "POST /orders/{orderId:[0-9]+}/items");
+  EXPECT_EQ(endpoint_name("POST", "/orders/{orderId:[0-9]+}/items", PathKind::pattern),
+            "POST /orders/{orderId:[0-9]+}/items");
   EXPECT_EQ(endpoint_name("GET", "/report2024", PathKind::pattern), "GET /report2024");
   EXPECT_EQ(endpoint_name("GET", "/a\nb", PathKind::pattern), "GET /a?b");
 }

@@ -58,7 +58,8 @@ int32_t Endpoints::find_or_add(std::string_view name, std::atomic<uint32_t>& cou
         }
         made = recorder_.add_endpoint({recorder_.intern(name)}).value + 1;
       }
-      if (place.compare_exchange_strong(there, tag | made, std::memory_order_acq_rel)) return static_cast<int32_t>(made);
+      if (place.compare_exchange_strong(there, tag | made, std::memory_order_acq_rel))
+        return static_cast<int32_t>(made);
     }
     if ((there & ~kNumberBits) == tag) return static_cast<int32_t>(there & kNumberBits);
   }

@@ -187,7 +187,8 @@ NATIVE jint JNICALL Java_java_lang_ContrafactEndpoints_number(JNIEnv* jni, jclas
   const std::string verb = text_of(jni, method);
   const PathKind kind = pattern == JNI_TRUE ? PathKind::pattern : PathKind::sent;
   const std::string given = instead ? endpoint_name(verb, text_of(jni, instead) + "/*", PathKind::pattern) : "";
-  return g_bound_agent->endpoints->number(endpoint_name(verb, text_of(jni, path), kind), kind == PathKind::pattern, given);
+  return g_bound_agent->endpoints->number(endpoint_name(verb, text_of(jni, path), kind), kind == PathKind::pattern,
+                                          given);
 }
 
 NATIVE jstring JNICALL Java_java_lang_ContrafactEndpoints_text(JNIEnv* jni, jclass, jobject object, jstring getter) {

@@ -74,8 +74,8 @@ struct Probes::Work {
 Probes::Probes(Agent& agent) : agent_(agent), unmatched_(without_nested(agent.options.classes)) {
   for (const Family& family :
        {thread_pool_family(), future_task_family(), completable_future_family(), fork_join_family(), thread_family(),
-        park_family(), semaphore_family(), resource_family(), socket_family(), endpoint_family(), completion_service_family(),
-        lambda_family(), frameworks_family(), agent.sets ? sets_family() : Family()}) {
+        park_family(), semaphore_family(), resource_family(), socket_family(), endpoint_family(),
+        completion_service_family(), lambda_family(), frameworks_family(), agent.sets ? sets_family() : Family()}) {
     for (const Probe& probe : family.probes) {
       if (agent.jdk >= probe.jdk_min && agent.jdk <= probe.jdk_max) targets_[probe.class_name].probes.push_back(&probe);
     }

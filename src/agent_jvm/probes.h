@@ -107,7 +107,7 @@ class Probes {
   std::set<const Probe*> matched_;  // and had the method
   std::vector<std::string> refused_;
   std::set<const EndpointRule*> endpoints_found_;  // a method was
-  std::set<std::string_view> unseen_;  // schedulers
+  std::set<std::string_view> unseen_;              // schedulers
   std::set<std::string_view> unseen_transports_;
   uint64_t refused_count_ = 0;
   uint64_t untracked_count_ = 0;        // methods: what goes into them may come out

@@ -23,8 +23,12 @@ base::Status http_server(Edit& edit) {
   return edit.at_entry([&](Sequence& s) {
     const uint32_t connection = edit.parameter_slot(4);
     const auto none = s.new_label(), tell = s.new_label();
-    s.aload(edit.parameter_slot(0)).aload(edit.parameter_slot(1)).invokevirtual("java/net/URI", "getRawPath", kGetsString);
-    s.aload(connection).invokevirtual(kConnection, "getHttpContext", "()Lsun/net/httpserver/HttpContextImpl;").ifnull(none);
+    s.aload(edit.parameter_slot(0))
+        .aload(edit.parameter_slot(1))
+        .invokevirtual("java/net/URI", "getRawPath", kGetsString);
+    s.aload(connection)
+        .invokevirtual(kConnection, "getHttpContext", "()Lsun/net/httpserver/HttpContextImpl;")
+        .ifnull(none);
     s.aload(connection).invokevirtual(kConnection, "getHttpContext", "()Lsun/net/httpserver/HttpContextImpl;");
     s.invokevirtual(kContext, "getPath", kGetsString).goto_(tell);
     s.bind(none).aconst_null();
@@ -48,7 +52,7 @@ void tell_servlet(Sequence& s, uint32_t slot, std::string_view request, bool is_
 
 base::Status servlet(Edit& edit) {
   const std::string of = class_of_parameter(edit, 0);
-  const std::string request = of.substr(0, of.rfind('/')) + "/http/HttpServletRequest";
+  const std::string request = of.substr(0, of.rfind('/') + 1) + "http/HttpServletRequest";
   return edit.at_entry([&](Sequence& s) {
     const auto other = s.new_label();
     s.aload(edit.parameter_slot(0)).instance_of(request).ifeq(other);
@@ -110,7 +114,13 @@ base::Status undertow(Edit& edit) {
   });
 }
 
-constexpr std::string_view kMappingInfo = "(Lorg/springframework/web/servlet/mvc/method/RequestMappingInfo;Ljava/lang/String;L";
+// "jakarta/servlet/" of "jakarta/servlet/http/HttpServletRequest".
+std::string package_of(std::string_view request) {
+  return std::string(request.substr(0, request.rfind("http/")));
+}
+
+constexpr std::string_view kMappingInfo =
+    "(Lorg/springframework/web/servlet/mvc/method/RequestMappingInfo;Ljava/lang/String;L";
 
 // Where the handler of a request is found, its pattern is the request's attribute.
 base::Status spring(Edit& edit) {
@@ -119,9 +129,12 @@ base::Status spring(Edit& edit) {
   const std::string request = class_of_parameter(edit, kRequest);  // javax's or jakarta's
   return edit.at_exit([&](Sequence& s) {
     s.aload(edit.parameter_slot(kRequest)).invokeinterface(request, "getMethod", kGetsString);
-    s.aload(edit.parameter_slot(kRequest)).ldc_string("org.springframework.web.servlet.HandlerMapping.bestMatchingPattern");
+    s.aload(edit.parameter_slot(kRequest))
+        .ldc_string("org.springframework.web.servlet.HandlerMapping.bestMatchingPattern");
     s.invokeinterface(request, "getAttribute", "(Ljava/lang/String;)Ljava/lang/Object;");
-    s.invokestatic(kEndpointsClass, "pattern", "(Ljava/lang/Object;Ljava/lang/Object;)V");
+    s.aload(edit.parameter_slot(kRequest));
+    s.invokeinterface(request, "getDispatcherType", "()L" + package_of(request) + "DispatcherType;");
+    s.invokestatic(kEndpointsClass, "pattern", "(Ljava/lang/String;Ljava/lang/Object;Ljava/lang/Object;)V");
   });
 }
 
@@ -129,7 +142,8 @@ constexpr std::string_view kFirstLine = "([Ljava/lang/String;)Lio/netty/handler/
 
 constexpr Probe kProbes[] = {
     {"sun/net/httpserver/ExchangeImpl", "<init>",
-     "(Ljava/lang/String;Ljava/net/URI;Lsun/net/httpserver/Request;JLsun/net/httpserver/HttpConnection;)V", http_server},
+     "(Ljava/lang/String;Ljava/net/URI;Lsun/net/httpserver/Request;JLsun/net/httpserver/HttpConnection;)V",
+     http_server},
     {"javax/servlet/http/HttpServlet", "service", "(Ljavax/servlet/ServletRequest;Ljavax/servlet/ServletResponse;)V",
      servlet},
     {"jakarta/servlet/http/HttpServlet", "service",

@@ -55,9 +55,10 @@ base::Status TraceConfig::add_endpoint(std::string_view words) {
   for (words = trim(words); !words.empty();) {
     const std::string_view word = words.substr(0, words.find_first_of(" \t"));
     words = trim(words.substr(word.size()));
-    const bool is_good = rule.pattern.empty()            ? (rule.pattern = word, true)
-                         : word.starts_with("method=")   ? read_part(word.substr(7), rule.method)
-                         : word.starts_with("path=") && read_part(word.substr(5), rule.path);
+    const bool is_good = rule.pattern.empty() ? (rule.pattern = word, true)
+                         : word.starts_with("method=")
+                             ? read_part(word.substr(7), rule.method)
+                             : word.starts_with("path=") && read_part(word.substr(5), rule.path);
     if (!is_good)
       return base::Error{"expected 'method=N', 'path=N' or these with '.GETTER', got '" + std::string(word) + "'"};
   }
@@ -86,7 +87,8 @@ base::Status TraceConfig::add_lines(std::string_view text) {
     if (pattern.empty() || pattern.find_first_of(" \t") != std::string_view::npos ||
         (verb != "include" && verb != "exclude")) {
       return base::Error{"line " + std::to_string(line_number) +
-                         ": expected 'include PATTERN', 'exclude PATTERN' or 'endpoint PATTERN', got '" + std::string(line) + "'"};
+                         ": expected 'include PATTERN', 'exclude PATTERN' or 'endpoint PATTERN', got '" +
+                         std::string(line) + "'"};
     }
     verb == "include" ? add_include(std::string(pattern)) : add_exclude(std::string(pattern));
   }
@@ -104,9 +106,8 @@ bool TraceConfig::chooses_class(std::string_view class_name) const {
 bool TraceConfig::may_match(std::string_view class_name) const {
   std::string qualified(class_name);
   qualified += '.';
-  return std::any_of(include_.begin(), include_.end(), [&](const std::string& pattern) {
-    return may_match_in(pattern, class_name, qualified);
-  });
+  return std::any_of(include_.begin(), include_.end(),
+                     [&](const std::string& pattern) { return may_match_in(pattern, class_name, qualified); });
 }
 
 bool TraceConfig::may_have_endpoint(std::string_view class_name) const {

@@ -30,8 +30,10 @@ TEST(TraceConfig, ChoosesByClassAndByMethod) {
 
 TEST(TraceConfig, EndpointsAreMethods) {
   TraceConfig config;
-  ASSERT_TRUE(config.add_lines("endpoint shop.*Handler.handle\n"
-                               "endpoint web.Router.route  method=1.name path=2.getUri # as it is asked\n").ok());
+  ASSERT_TRUE(config
+                  .add_lines("endpoint shop.*Handler.handle\n"
+                             "endpoint web.Router.route  method=1.name path=2.getUri # as it is asked\n")
+                  .ok());
   EXPECT_TRUE(config.empty());
   EXPECT_TRUE(config.may_have_endpoint("shop.OrderHandler"));
   EXPECT_FALSE(config.may_have_endpoint("java.lang.String"));

@@ -25,18 +25,23 @@ const table::Schema kEndpointsSchema{
       "Method and path as the recording has them, or the code that handles the request."},
      {"requests", "requests", Type::integer, Unit::none, "Recorded requests that are drawn from.", 7},
      {"share", "share", Type::ratio, Unit::ratio, "Share of all requests."},
-     {"p50_measured_ns", "p50 measured", Type::duration, Unit::ns, "Time that half of its recorded answers took at most.", 3},
-     {"p90_measured_ns", "p90 measured", Type::duration, Unit::ns, "The same of nine in ten.", 9},
-     {"p99_measured_ns", "p99 measured", Type::duration, Unit::ns, "The same of 99 in 100.", 2},
-     {"p50_ns", "p50", Type::duration, Unit::ns, "Time that half of its answers take at most at the recorded load: simulated."},
-     {"p90_ns", "p90", Type::duration, Unit::ns, "The same of nine in ten.", 8},
-     {"p99_ns", "p99", Type::duration, Unit::ns, "The same of 99 in 100."},
-     {"p99_saturated_ns", "p99 saturated", Type::duration, Unit::ns, "The same of 99 in 100 if the service is saturated.", 4},
+     {"p50_measured_ns", "p50 meas.", Type::duration, Unit::ns, "Time that half of its recorded answers took at most.",
+      3},
+     {"p90_measured_ns", "p90 meas.", Type::duration, Unit::ns, "The same of nine in ten.", 9},
+     {"p99_measured_ns", "p99 meas.", Type::duration, Unit::ns, "The same of 99 in 100.", 2},
+     {"p50_ns", "p50 sim.", Type::duration, Unit::ns,
+      "Time that half of its answers take at most at the recorded load: simulated."},
+     {"p90_ns", "p90 sim.", Type::duration, Unit::ns, "The same of nine in ten.", 8},
+     {"p99_ns", "p99 sim.", Type::duration, Unit::ns, "The same of 99 in 100."},
+     {"p99_saturated_ns", "p99 sat.", Type::duration, Unit::ns, "The same of 99 in 100 if the service is saturated.",
+      4},
      {"core_ns", "core", Type::duration, Unit::ns, "Time on a core for one request, on average: measured."},
-     {"pause_ns", "asleep, I/O", Type::duration, Unit::ns, "Time in which it sleeps or does I/O: measured.", 5},
+     {"pause_ns", "asleep", Type::duration, Unit::ns, "Time in which it sleeps or does I/O: measured.", 5},
      {"wait_ns", "waits", Type::duration, Unit::ns,
-      "The rest of its answer, in which it waits for a worker, a lock, a permit or a core; 0 where its tasks work side by side "
-      "for longer than the answer takes: measured.", 1},
+      "The rest of its answer, in which it waits for a worker, a lock, a permit or a core; 0 where its tasks work side "
+      "by side "
+      "for longer than the answer takes: measured.",
+      1},
      {"of_limit", "of limit", Type::ratio, Unit::ratio,
       "Share of what the recorded requests used of that which limits the service; empty: not known.", 1}}};
 
@@ -47,7 +52,8 @@ const table::Schema kEndpointCurvesSchema{
       "recorded: as it was; changed: with the given specs applied; empty: there is only the recorded one."},
      {"endpoint", "endpoint", Type::text, Unit::none, "What the service is asked for."},
      {"clients", "clients", Type::integer, Unit::none, "How many clients ask; each waits for its answer."},
-     {"offered_per_s", "asked/s", Type::number, Unit::requests, "Requests that come in a second, where they do not wait."},
+     {"offered_per_s", "asked/s", Type::number, Unit::requests,
+      "Requests that come in a second, where they do not wait."},
      {"answers", "answers", Type::integer, Unit::none, "Answers that were simulated."},
      {"p50_ns", "p50", Type::duration, Unit::ns, "Half of the answers take no longer than this."},
      {"p90_ns", "p90", Type::duration, Unit::ns, "Nine of ten answers take no longer than this."},
@@ -66,10 +72,10 @@ Cell program_cell(const ProgramEndpoints& program) {
 void add_endpoint(table::Table& table, const Cell& program, const std::string& name, const EndpointLoad& load) {
   const EndpointAnswers &measured = load.measured, &recorded = load.recorded, &saturated = load.saturated;
   table.add_row({program, name, load.requests, load.share, if_any(measured, measured.p50_ns),
-                 if_any(measured, measured.p90_ns), if_any(measured, measured.p99_ns), if_any(recorded, recorded.p50_ns),
-                 if_any(recorded, recorded.p90_ns), if_any(recorded, recorded.p99_ns),
-                 if_any(saturated, saturated.p99_ns), load.core_ns, load.pause_ns, load.wait_ns,
-                 load.of_limit ? Cell(*load.of_limit) : Cell()});
+                 if_any(measured, measured.p90_ns), if_any(measured, measured.p99_ns),
+                 if_any(recorded, recorded.p50_ns), if_any(recorded, recorded.p90_ns),
+                 if_any(recorded, recorded.p99_ns), if_any(saturated, saturated.p99_ns), load.core_ns, load.pause_ns,
+                 load.wait_ns, load.of_limit ? Cell(*load.of_limit) : Cell()});
 }
 
 // Sums and means; of percentiles there is no sum.
@@ -95,10 +101,8 @@ EndpointLoad rest_of(const std::vector<EndpointLoad>& loads, size_t begin) {
 
 table::Json answers_json(const EndpointAnswers& answers) {
   if (answers.answers == 0) return {};
-  return {{"answers", answers.answers},
-          {"p50_ns", answers.p50_ns},
-          {"p90_ns", answers.p90_ns},
-          {"p99_ns", answers.p99_ns}};
+  return {
+      {"answers", answers.answers}, {"p50_ns", answers.p50_ns}, {"p90_ns", answers.p90_ns}, {"p99_ns", answers.p99_ns}};
 }
 
 }  // namespace

@@ -228,9 +228,10 @@ Run declare(OptionList& list) {
       .show_default();
   list.add_flag("--by-task", options->by_task,
                 "Take each task that is handed to a pool from outside of tasks for a request; no connection is needed");
-  list.add_option("--endpoint", options->endpoints,
-                  "Times of answers of the requests to these endpoints alone, while all are simulated; * stands for any "
-                  "characters; repeatable")
+  list.add_option(
+          "--endpoint", options->endpoints,
+          "Times of answers of the requests to these endpoints alone, while all are simulated; * stands for any "
+          "characters; repeatable")
       .value_name("NAME")
       .repeatable();
   const Option csv = list.add_flag("--csv", options->csv, "Print the curve as CSV");

@@ -140,7 +140,8 @@ std::string load_head_text(const LoadDocument& document) {
   constexpr double kErrorTold = 0.05;
   if (std::fabs(document.error) > kErrorTold)
     text += fmt::format(
-        "warning: simulated under the recorded load, the median answer takes {} {} than it did: so unsure is the rest\n",
+        "warning: simulated under the recorded load, the median answer takes {} {} than it did: so unsure is the "
+        "rest\n",
         table::percent_text(std::fabs(document.error)), document.error > 0 ? "longer" : "less time");
   return text;
 }
@@ -167,13 +168,15 @@ report::LoadPicture picture_of(const LoadDocument& document) {
 std::vector<ProgramEndpoints> endpoints_of(const LoadDocument& document) {
   std::vector<ProgramEndpoints> programs;
   for (const ProgramLoads& loads : document.programs)
-    programs.push_back({document.programs.size() > 1 ? std::string_view(loads.program) : "", loads.endpoints, loads.curve});
+    programs.push_back(
+        {document.programs.size() > 1 ? std::string_view(loads.program) : "", loads.endpoints, loads.curve});
   return programs;
 }
 
 std::string named_by_text(const model::Requests& requests) {
-  return requests.named_by_code ? "endpoints, called as the code that handles them (the recording has no names for them)"
-                                : "endpoints";
+  return requests.named_by_code
+             ? "endpoints, called as the code that handles them (the recording has no names for them)"
+             : "endpoints";
 }
 
 table::Json point_json(const model::Requests& requests, const LoadPoint& point) {
@@ -299,10 +302,11 @@ std::string load_page(const LoadDocument& document) {
   std::vector<std::string> notes;
   std::istringstream head(load_head_text(document));
   for (std::string line; std::getline(head, line);) notes.push_back(line);
-  return report::load_page({.picture = picture_of(document),
-                            .subtitle = command.empty() ? document.path : command,
-                            .notes = notes,
-                            .tables = {{"Loads", &curve}, {"Endpoints", &endpoints}, {"Endpoints under load", &endpoint_curves}}});
+  return report::load_page(
+      {.picture = picture_of(document),
+       .subtitle = command.empty() ? document.path : command,
+       .notes = notes,
+       .tables = {{"Loads", &curve}, {"Endpoints", &endpoints}, {"Endpoints under load", &endpoint_curves}}});
 }
 
 std::string load_csv(const LoadDocument& document) {

@@ -33,11 +33,11 @@ struct LoadDocument {
   const model::Facts& facts;
   const model::Requests& requests;
   const analysis::Arrivals& arrivals;
-  bool arrivals_given = false;              // other arrivals than the recorded ones
-  double error = 0;                         // of the recorded load's simulation
+  bool arrivals_given = false;       // other arrivals than the recorded ones
+  double error = 0;                  // of the recorded load's simulation
   std::vector<int64_t> recorded_ns;  // times of the answers
   std::vector<std::string> notes;
-  std::vector<ProgramLoads> programs;  // the recorded one first
+  std::vector<ProgramLoads> programs;   // the recorded one first
   std::vector<std::string> shown = {};  // patterns of endpoints: times of answers are of these alone; empty: of all
   size_t requests_shown = 0;            // of those that are drawn
 };

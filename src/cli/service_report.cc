@@ -229,7 +229,8 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   if (advice.load != 1)
     times(fmt::format("{} times the recorded load", table::number_text(advice.load)), advice.load_before,
           advice.load_after);
-  out += slowest_endpoint_text(report.requests, advice.recorded_before, advice.best.empty() ? nullptr : &advice.recorded_after);
+  out += slowest_endpoint_text(report.requests, advice.recorded_before,
+                               advice.best.empty() ? nullptr : &advice.recorded_after);
   out += hangs_text(advice.before, "the program");
   out += hangs_text(advice.after, "the changed program");
   constexpr double kErrorTold = 0.05;

@@ -45,8 +45,8 @@ class EventPass {
   void check_tables();
 
   static TableRows rows_of(const Trace& parts) {
-    return {IdRows(parts.strings.size()),     IdRows(parts.methods.size()),    IdRows(parts.contexts.size()),
-            IdRows(parts.pools.size()),       IdRows(parts.threads.size()),    IdRows(parts.locks.size()),
+    return {IdRows(parts.strings.size()),     IdRows(parts.methods.size()),     IdRows(parts.contexts.size()),
+            IdRows(parts.pools.size()),       IdRows(parts.threads.size()),     IdRows(parts.locks.size()),
             IdRows(parts.access_sets.size()), IdRows(parts.connections.size()), IdRows(parts.endpoints.size())};
   }
 

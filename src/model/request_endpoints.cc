@@ -139,9 +139,8 @@ class Namer {
     }
     if (!found) return false;
     for (size_t i = 0; i < best.size(); ++i) {
-      const std::string_view name = best[i] == kNone
-                                        ? kUnknownEndpoint
-                                        : trace_.string(trace_.endpoints[trace_.a[best[i]]].name);
+      const std::string_view name =
+          best[i] == kNone ? kUnknownEndpoint : trace_.string(trace_.endpoints[trace_.a[best[i]]].name);
       requests_.all[i].endpoint = names_.number(std::string(name));
     }
     return true;
@@ -260,7 +259,7 @@ class Namer {
   RequestWork work_;
   Names names_;
   std::vector<Said> said_;
-  std::vector<Passed> passed_;                          // by request
+  std::vector<Passed> passed_;                        // by request
   std::map<uint32_t, std::vector<uint32_t>> frames_;  // by context: the program's methods, outermost first
 };
 

@@ -53,9 +53,9 @@ TEST(RequestEndpoints, TheTaskThatServesARequestNamesIt) {
 }
 
 TEST(RequestEndpoints, TheFirstOfTheHighestRankHolds) {
-  const Requests found =
-      two("220 w1 endpoint e3 mapping\n230 w1 endpoint e1 pattern\n240 w1 endpoint e3 pattern\n250 w1 endpoint e3 path\n",
-          "320 w2 endpoint e2 configuration\n330 w2 endpoint e3 pattern\n");
+  const Requests found = two(
+      "220 w1 endpoint e3 mapping\n230 w1 endpoint e1 pattern\n240 w1 endpoint e3 pattern\n250 w1 endpoint e3 path\n",
+      "320 w2 endpoint e2 configuration\n330 w2 endpoint e3 pattern\n");
   EXPECT_THAT(names(found), ElementsAre("GET /orders/{}", "GET /items"));
 }
 
@@ -76,7 +76,8 @@ TEST(RequestEndpoints, TasksThatARequestHandsOutNameIt) {
 }
 
 constexpr std::string_view kContexts =
-    "context s0 - main:1\ncontext s1 s0 serve:2\ncontext o1 s1 orders:3\ncontext o2 o1 store:4\ncontext i1 s1 items:5\n";
+    "context s0 - main:1\ncontext s1 s0 serve:2\ncontext o1 s1 orders:3\ncontext o2 o1 store:4\ncontext i1 s1 "
+    "items:5\n";
 
 TEST(RequestEndpoints, WithoutNamesTheCodeThatTellsThemApart) {
   std::string text = with_rows(kContexts) +

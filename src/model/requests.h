@@ -36,20 +36,20 @@ struct Request {
   uint32_t answered = UINT32_MAX;    // the last event `send`; UINT32_MAX: the end of its task
   int64_t arrived_ns = 0;            // the program could have begun to work on it
   int64_t answered_ns = 0;
-  TaskId task;     // the outermost task that serves it alone; none: `first`
-  Stretch first;   // of the thread that received it
-  Stretch second;  // of the thread that answered; exists only where no task leads there
+  TaskId task;                     // the outermost task that serves it alone; none: `first`
+  Stretch first;                   // of the thread that received it
+  Stretch second;                  // of the thread that answered; exists only where no task leads there
   uint32_t endpoint = UINT32_MAX;  // position in Requests::endpoints
 };
 
 struct Requests {
-  std::vector<Request> all;  // sorted by arrived_ns
-  uint32_t connections = 0;  // that carried some
-  uint64_t unanswered = 0;   // received, and not answered before the recording ended: not among `all`
-  uint64_t warm_up = 0;      // at the beginning, that are not among `all`
+  std::vector<Request> all;            // sorted by arrived_ns
+  uint32_t connections = 0;            // that carried some
+  uint64_t unanswered = 0;             // received, and not answered before the recording ended: not among `all`
+  uint64_t warm_up = 0;                // at the beginning, that are not among `all`
   std::vector<std::string> endpoints;  // what requests ask for (request_endpoints.h)
   bool named_by_code = false;          // endpoints are called as the code that handles them
-  bool by_task = false;      // no connection was seen: outermost tasks stand for requests
+  bool by_task = false;                // no connection was seen: outermost tasks stand for requests
 };
 
 // Of a program that accepted connections. None: it has no answered request.

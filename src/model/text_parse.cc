@@ -433,8 +433,9 @@ class Parser {
 }  // namespace
 
 bool begins_as_text_trace(std::string_view text) {
-  constexpr std::string_view kRows[] = {"origin", "fact", "thread", "pool", "method",     "context",    "cpu",
-                                        "pause",  "loss", "note",   "lock", "connection", "endpoint", "access_set", "access_log"};
+  constexpr std::string_view kRows[] = {"origin",  "fact",       "thread",   "pool",       "method",
+                                        "context", "cpu",        "pause",    "loss",       "note",
+                                        "lock",    "connection", "endpoint", "access_set", "access_log"};
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

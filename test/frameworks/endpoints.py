@@ -35,8 +35,10 @@ def faults_of(options, java, folder, classes, jars, kind):
     expected = collections.Counter({name: int(count) for count, name in (line.split(" ", 1) for line in printed.splitlines())})
     loads = json.loads(output_of([contrafact, "load", trace, "--json", "-q"]))
     found = {row["endpoint"]: row["requests"] for row in loads["programs"][0]["endpoints"]}
-    if found != expected:
-        yield f"found {found}, expected {dict(expected)}"
+    left_out = [int(note.split()[0]) for note in loads["notes"] if "requests are left out" in note]  # nobody knows who answered
+    missing = expected - collections.Counter(found)
+    if collections.Counter(found) - expected or missing.total() != sum(left_out):
+        yield f"found {found}, expected {dict(expected)}, left out {left_out}"
     if loads["endpoints_named_by"] != "recording":
         yield "endpoints are called as code"
     text = output_of([contrafact, "export", trace, "--format", "json", "-q"])

@@ -36,7 +36,7 @@ public final class ContrafactEndpoints {
   /** What the object's method of this name returns, if that is a String; null: none, or it threw something. */
   private static native String text(Object object, String getter);
 
-  /** A path that a client sent. */
+  /** A path that a client sent. The method is a String, or an object that stands for it. */
   public static void path(Object method, String path) {
     if (live && path != null) {
       emitAlso(Thread.currentThread(), ENDPOINT, numberOf(textOf(method), path, false, null), BY_PATH);
@@ -59,10 +59,10 @@ public final class ContrafactEndpoints {
     }
   }
 
-  /** The pattern that a web framework found to fit. */
-  public static void pattern(Object method, Object pattern) {
-    if (live && pattern != null) {
-      emitAlso(Thread.currentThread(), ENDPOINT, numberOf(textOf(method), textOf(pattern), true, null), BY_PATTERN);
+  /** The pattern that a web framework found to fit; not that of the page which tells of an error. */
+  public static void pattern(String method, Object pattern, Object dispatcher) {
+    if (live && pattern != null && !"ERROR".equals(textOf(dispatcher))) {
+      emitAlso(Thread.currentThread(), ENDPOINT, numberOf(method, textOf(pattern), true, null), BY_PATTERN);
     }
   }
 
