@@ -169,31 +169,21 @@ class Namer {
     for (const Passed& passed : passed_) {
       for (const uint32_t method : passed.methods) ++passing[method];
     }
-    std::map<uint32_t, uint32_t> named;  // requests, by method
-    std::vector<uint32_t> chosen;
-    for (const Passed& passed : passed_) {
-      chosen.push_back(choose(passed, passing));
-      if (chosen.back() != kNone) ++named[chosen.back()];
-    }
-    constexpr size_t kRareShare = 200, kRareMin = 2;  // 0.5 % of the requests
-    const size_t least = std::max(kRareMin, chosen.size() / kRareShare);
-    for (size_t i = 0; i < chosen.size(); ++i) {
-      std::string name(kUnknownEndpoint);
-      if (chosen[i] != kNone) {
-        const bool is_rare = named[chosen[i]] < least && named.size() > 1 && chosen.size() > 2 * least;
-        name = is_rare ? std::string(kOtherCode) : trace_.method_name(trace_.methods[chosen[i]], true);
-      }
-      requests_.all[i].endpoint = names_.number(std::move(name));
+    for (size_t i = 0; i < passed_.size(); ++i) {
+      const uint32_t method = choose(passed_[i], passing);
+      requests_.all[i].endpoint = names_.number(method == kNone ? std::string(kUnknownEndpoint)
+                                                                : trace_.method_name(trace_.methods[method], true));
     }
   }
 
   uint32_t choose(const Passed& passed, std::span<const uint32_t> passing) const {
-    constexpr double kNearlyAll = 0.95;
-    const double most = kNearlyAll * static_cast<double>(passed_.size());
+    constexpr double kNearlyAll = 0.95, kRare = 0.005;
+    const auto requests = static_cast<double>(passed_.size());
     uint32_t common = kNone;
     for (const uint32_t method : passed.methods) {
-      if (passing[method] <= most) return method;
-      if (common == kNone && method != passed.begins_with) common = method;
+      const bool is_common = passing[method] > kNearlyAll * requests;
+      if (!is_common && passing[method] >= kRare * requests) return method;
+      if (is_common && common == kNone && method != passed.begins_with) common = method;
     }
     return common != kNone || passed.methods.empty() ? common : passed.methods.front();
   }

@@ -4,8 +4,8 @@
 // The methods of the program's own that a request passes through are read, outermost first, from its task's body, from the places at
 // which it hands out, waits for results, sleeps, does I/O or takes locks, and from the bodies of its tasks. (Not from places at
 // which a thread waits only if others are in the way: whether a request was held up there is no property of its endpoint.) The
-// first one through which not nearly all requests pass is its name; if there is none, the first that is not what the thread or
-// the task begins with.
+// first one through which neither nearly all requests pass nor only a few is its name; if there is none, the first of all
+// requests that is not what the thread or the task begins with.
 //
 // Pure; linear in the events, and O(n log n) in the requests.
 #pragma once
@@ -17,8 +17,6 @@ namespace contrafact::model {
 
 // What requests are called of which nothing is known while something is of others.
 inline constexpr std::string_view kUnknownEndpoint = "(not known)";
-// Rare code that would have an endpoint of its own.
-inline constexpr std::string_view kOtherCode = "(other code)";
 
 void name_endpoints(const Trace& trace, Requests& requests);
 
