@@ -288,7 +288,13 @@ class RequestFinder {
     for (size_t i = 0; i + 1 < stretches.size(); ++i) {
       Stretch& one = *stretches[i];
       Stretch& other = *stretches[i + 1];
-      if (one.until <= other.before) continue;
+      if (one.until < other.before) continue;
+      if (one.until == other.before) {
+        // Where the next request was there already, the thread had it in hand as soon as it was done with the answer.
+        one.end_ns = std::max(one.begin_ns, std::min(one.end_ns, other.begin_ns));
+        other.begin_ns = std::max(other.begin_ns, one.end_ns);
+        continue;
+      }
       // Of two in one stretch of work, the second begins where it was received or answered.
       other.before = std::min(std::max(other.before, one.until), other.until);
       other.begin_ns = std::max(other.begin_ns, one.end_ns);
