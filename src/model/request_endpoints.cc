@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "model/facts.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -109,7 +110,11 @@ class Names {
 class Namer {
  public:
   Namer(const Trace& trace, Requests& requests)
-      : trace_(trace), requests_(requests), work_(trace, requests.all), names_(requests) {}
+      : trace_(trace),
+        requests_(requests),
+        is_native_(is_native(trace)),
+        work_(trace, requests.all),
+        names_(requests) {}
 
   void run() {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
@@ -225,6 +230,7 @@ class Namer {
       for (ContextId node(context); node.valid(); node = trace_.contexts[node.index()].parent) {
         const MethodId method = trace_.contexts[node.index()].method;
         if (is_own(method)) known->second.push_back(method.value);
+        if (is_native_ && !known->second.empty()) break;
       }
       std::ranges::reverse(known->second);
     }
@@ -246,6 +252,7 @@ class Namer {
 
   const Trace& trace_;
   Requests& requests_;
+  const bool is_native_;
   RequestWork work_;
   Names names_;
   std::vector<Said> said_;
