@@ -21,6 +21,7 @@ class RequestWork {
     for (uint32_t i = 0; i < requests.size(); ++i) {
       const Request& request = requests[i];
       if (request.task.valid()) add_task(request.task, i);
+      if (request.then.valid()) add_task(request.then, i);
       for (const Stretch* stretch : {&request.first, &request.second}) {
         if (stretch->exists()) spans_.push_back({stretch->before, stretch->until, i});
       }
