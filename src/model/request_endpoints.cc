@@ -194,7 +194,8 @@ class Namer {
     return common != kNone || passed.methods.empty() ? common : passed.methods.front();
   }
 
-  static bool has_place(EventKind kind, uint32_t a) {
+  // Whether it is recorded each time. Of a JVM's waits for sockets only long ones are.
+  bool has_place(EventKind kind, uint32_t a) const {
     switch (kind) {
       case EventKind::task_spawn:
       case EventKind::task_create:
@@ -205,8 +206,9 @@ class Namer {
       case EventKind::lock_request_shared:
         return true;
       case EventKind::block_begin:
-        return static_cast<BlockReason>(a) == BlockReason::sleep || static_cast<BlockReason>(a) == BlockReason::io ||
-               static_cast<BlockReason>(a) == BlockReason::process;
+        return static_cast<BlockReason>(a) == BlockReason::sleep ||
+               static_cast<BlockReason>(a) == BlockReason::process ||
+               (is_native_ && static_cast<BlockReason>(a) == BlockReason::io);
       default:
         return false;
     }

@@ -3,7 +3,7 @@
 //
 // The methods of the program's own that a request passes through are read, outermost first, from its task's body, from the places at
 // which it hands out, waits for results, sleeps, does I/O or takes locks, and from the bodies of its tasks. (Not from places at
-// which a thread waits only if others are in the way: whether a request was held up there is no property of its endpoint. Of a
+// which a thread waits, or is recorded to wait, only at times: whether a request was held up there is no property of its endpoint. Of a
 // native program's places the innermost of its functions alone, for callers are recorded only where a thread was held up.) The
 // first one through which neither nearly all requests pass nor only a few is its name; if there is none, the first of all
 // requests that is not what the thread or the task begins with.
