@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,8 +87,13 @@ class Service {
   base::Result<LoadPoint> least_hanging(const whatif::Variant& variant, uint32_t runs_with, LoadPoint hangs) const;
   // A lock whose sections are not recorded allows less than was simulated.
   static void limit_by(const analysis::LockBound& bound, Saturation& found);
-  base::Result<double> most(const whatif::Variant& variant, uint32_t clients,
-                            const whatif::SimulateOptions& machine) const;
+  // Of one simulated closed load.
+  struct Most {
+    double per_second = 0;
+    std::map<uint32_t, double> wait_share;  // by lock: of the clients' time
+  };
+  base::Result<Most> most(const whatif::Variant& variant, uint32_t clients,
+                          const whatif::SimulateOptions& machine) const;
 
   const whatif::LoadSimulator& simulator_;
   const analysis::Arrivals& arrivals_;

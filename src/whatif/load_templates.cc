@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -118,14 +119,47 @@ void LoadTemplates::find_templates() {
   }
 }
 
-// Threads that are no workers and spawn requests' roots: what they compute is shared evenly among those.
+// By pool: the thread that serves no requests and wakes the pool's, which take requests from a queue of the program's own; kNoId:
+// none. One that woke them for a tenth of their requests: where they are busy, nobody has to be woken.
+std::vector<uint32_t> LoadTemplates::wakers_of_servers() const {
+  constexpr size_t kTenth = 10;
+  std::vector<size_t> served(pools_.size());
+  for (const RequestTemplate& one : templates_) {
+    const model::PoolId pool = run_.trace.tasks[one.tasks.front()].pool;
+    if (pool.valid()) ++served[pool.index()];
+  }
+  const std::vector<model::ThreadUse>& uses = facts_.uses();
+  std::map<std::pair<uint32_t, uint32_t>, size_t> woken;  // by pool and waker
+  for (const model::SyncWake& wake : facts_.wakes()) {
+    const model::EventIndex end = facts_.sections()[wake.wait].acquire;
+    if (!end.valid()) continue;
+    const model::ThreadUse& sleeper = uses[run_.trace.thread_of(end).index()];
+    const uint32_t waker = run_.trace.thread_of(wake.cause).value;
+    if (sleeper.role == model::ThreadRole::worker && uses[waker].role != model::ThreadRole::worker)
+      ++woken[{sleeper.pool.value, waker}];
+  }
+  std::vector<uint32_t> found(pools_.size(), kNoId);
+  std::vector<size_t> most(pools_.size());
+  for (const auto& [ends, count] : woken) {
+    const auto [pool, waker] = ends;
+    if (pool >= found.size() || served[pool] == 0 || count * kTenth < served[pool] || count <= most[pool]) continue;
+    found[pool] = waker, most[pool] = count;
+  }
+  return found;
+}
+
+// Threads that are no workers and spawn requests' roots, or wake the threads that serve them: what they compute is shared evenly
+// among those.
 void LoadTemplates::measure_hand_on() {
   std::unordered_map<uint32_t, size_t> handed;  // by thread
   std::vector<uint32_t> by(templates_.size(), kNoId);
+  const std::vector<uint32_t> wakers = wakers_of_servers();
+  const auto clients = static_cast<uint32_t>(recorded_.trace().threads.size());
   for (size_t i = 0; i < templates_.size(); ++i) {
     const TaskRow& root = run_.trace.tasks[templates_[i].tasks.front()];
-    const uint32_t thread = run_.trace.thread_of(root.spawn).value;
-    if (thread >= recorded_.trace().threads.size()) continue;  // the clients
+    uint32_t thread = run_.trace.thread_of(root.spawn).value;
+    if (thread >= clients && root.pool.valid()) thread = wakers[root.pool.index()];
+    if (thread >= clients) continue;
     if (program_.uses[thread].role == model::ThreadRole::worker) continue;
     by[i] = thread;
     ++handed[thread];
@@ -141,7 +175,10 @@ void LoadTemplates::measure_hand_on() {
     each_ns[thread] = static_cast<int64_t>(cpu_ns / count);
   }
   for (size_t i = 0; i < templates_.size(); ++i) {
-    if (by[i] != kNoId) hand_on_ns_[i] = each_ns[by[i]];
+    if (by[i] == kNoId) continue;
+    hand_on_ns_[i] = each_ns[by[i]];
+    const bool is_woken = run_.trace.thread_of(run_.trace.tasks[templates_[i].tasks.front()].spawn).value >= clients;
+    if (is_woken) recorded_ns_[i] += each_ns[by[i]];
   }
 }
 

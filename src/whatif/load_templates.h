@@ -34,14 +34,15 @@ class LoadTemplates {
 
   const SimProgram& program() const { return program_; }
   const model::Trace& trace() const { return run_.trace; }
-  // Of the requests that can be drawn, and how long each took in the recording.
+  // Of the requests that can be drawn, and how long each took in the recording (where a thread wakes those that serve: with what it
+  // computed).
   const std::vector<RequestTemplate>& all() const { return templates_; }
   const std::vector<int64_t>& recorded_ns() const { return recorded_ns_; }
   // Pools of the run. Behind them is the pool of the threads that only hand requests on.
   const std::vector<format::PoolRow>& pools() const { return pools_; }
   uint32_t hand_on_pool() const { return static_cast<uint32_t>(run_.trace.pools.size()); }
   uint32_t hand_on_threads() const { return hand_on_threads_; }
-  // What the thread that handed the request on computed for it; -1: no such thread did.
+  // What the thread that handed the request on computed for it, to a pool or to threads that it woke; -1: no such thread did.
   int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn]; }
   std::string pool_name(uint32_t pool) const;
   uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? hand_on_threads_ : capacities_[pool]; }
@@ -61,6 +62,7 @@ class LoadTemplates {
   void skeleton_rows();
   void find_templates();
   void measure_hand_on();
+  std::vector<uint32_t> wakers_of_servers() const;
   double vm_share() const;
   double still_faster() const;
   void find_shared_locks();

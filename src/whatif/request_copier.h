@@ -80,6 +80,7 @@ class RequestCopier {
     std::vector<Fiber> fibers = std::move(task_fibers_);
     fibers.insert(fibers.end(), thread_fibers_.begin(), thread_fibers_.end());
     background_.insert(background_.end(), thread_fibers_.size(), true);
+    made_.clients_from = static_cast<uint32_t>(trace_.threads.size());
     for (Client& client : clients_) {
       const auto thread = static_cast<uint32_t>(trace_.threads.size());
       trace_.threads.emplace_back();

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "model/finish.h"
@@ -125,16 +126,49 @@ class RequestTasks {
     run.arrived_ns = request.arrived_ns;
     run.answered_ns = request.answered_ns;
     run.root = request.task;
-    if (request.first.exists()) {
-      run.root = add_task(request.first);
-      arrivals_.emplace_back(request.first.begin_ns, run.root.value);
+    const Stretch first = request.first.exists() ? with_waiting(request.first) : Stretch();
+    if (first.exists()) {
+      run.root = add_task(first);
+      run.arrived_ns = std::min(run.arrived_ns, first.begin_ns);
+      arrivals_.emplace_back(first.begin_ns, run.root.value);
     }
     if (!request.second.exists()) return;
     const TaskId second = add_task(request.second);
-    const uint32_t hands_on =
-        request.first.exists() ? request.first.until : trace_.tasks[request.task.index()].end.value;
-    const int64_t at_ns = request.first.exists() ? request.first.end_ns : trace_.time_ns[hands_on];
+    const uint32_t hands_on = first.exists() ? first.until : trace_.tasks[request.task.index()].end.value;
+    const int64_t at_ns = first.exists() ? first.end_ns : trace_.time_ns[hands_on];
     put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, second.value, kNowhere});
+  }
+
+  // A thread that serves one connection waits for each request, under every load: what it computes to begin the wait, and behind
+  // it, is the requests'. (An event loop waits for many requests at once.) So the waits are made to last as long as it is off its
+  // core.
+  Stretch with_waiting(Stretch stretch) {
+    const uint32_t thread = thread_at(stretch);
+    const auto server = servers_.find(thread);
+    if (server == servers_.end() || server->second.connections.size() != 1 || thread >= trace_.cpu.size()) return stretch;
+    const auto& gaps = trace_.cpu[thread];
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    const auto is = [&](uint32_t event, EventKind kind) {
+      return event >= range.begin && event < range.end && trace_.kind[event] == kind;
+    };
+    const uint32_t ended = stretch.before - 1, begins = stretch.until;
+    if (stretch.before > range.begin && is(ended, EventKind::block_end) && stretch.begin_ns == trace_.time_ns[ended]) {
+      auto gap = std::ranges::upper_bound(gaps, stretch.begin_ns, {}, &model::CpuGap::in_ns);
+      if (gap != gaps.begin() && !(--gap)->preempted && is(ended - 1, EventKind::block_begin) &&
+          gap->in_ns >= waits_from_ns(ended - 1))
+        stretch.begin_ns = moved_ns_[ended] = gap->in_ns;
+    }
+    if (is(begins, EventKind::block_begin) && stretch.end_ns == trace_.time_ns[begins]) {
+      const auto gap = std::ranges::lower_bound(gaps, stretch.end_ns, {}, &model::CpuGap::out_ns);
+      if (gap != gaps.end() && !gap->preempted && is(begins + 1, EventKind::block_end) &&
+          gap->out_ns <= trace_.time_ns[begins + 1])
+        stretch.end_ns = moved_ns_[begins] = gap->out_ns;
+    }
+    return stretch;
+  }
+  int64_t waits_from_ns(uint32_t block_begin) const {
+    const auto moved = moved_ns_.find(block_begin);
+    return moved == moved_ns_.end() ? trace_.time_ns[block_begin] : moved->second;
   }
 
   TaskId add_task(const Stretch& stretch) {
@@ -192,7 +226,9 @@ class RequestTasks {
       made.thread_ranges[t].begin = static_cast<uint32_t>(made.kind.size());
       for (uint32_t i = range.begin; i < range.end; ++i) {
         while (next < put_in_.size() && put_in_[next].before == i) put(put_in_[next++]);
-        put({i, 0, trace_.kind[i], trace_.time_ns[i], trace_.a[i], trace_.b[i]});
+        const auto moved = moved_ns_.find(i);
+        const int64_t time_ns = moved == moved_ns_.end() ? trace_.time_ns[i] : moved->second;
+        put({i, 0, trace_.kind[i], time_ns, trace_.a[i], trace_.b[i]});
       }
       made.thread_ranges[t].end = static_cast<uint32_t>(made.kind.size());
     }
@@ -227,7 +263,7 @@ class RequestTasks {
       const auto at = std::ranges::lower_bound(before, requests_[i].answered);
       const auto number = static_cast<size_t>(at - before.begin());
       if (at != before.end() && *at == requests_[i].answered && number < now.size())
-        made_.requests[i].answered = now[number];
+        made_.requests[i].answered = model::end_of_send(made_.trace, now[number]);
     }
   }
 
@@ -246,6 +282,7 @@ class RequestTasks {
   std::map<uint32_t, PoolId> pool_of_thread_;
   mutable std::map<uint32_t, std::vector<Outermost>> walked_;  // by thread
   std::vector<PutIn> put_in_;
+  std::unordered_map<uint32_t, int64_t> moved_ns_;  // by event: its new time
   std::vector<TaskRow> new_tasks_;
   std::vector<std::pair<int64_t, uint32_t>> arrivals_;
 };

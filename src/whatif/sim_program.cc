@@ -458,7 +458,9 @@ class Compiler {
         wait_net_ns_.push_back(0);
         return;
       case EventKind::block_end:
-        return block(walk, event);
+        block(walk, event);
+        mark(event);
+        return;
       case EventKind::wake:
         return wake(event);
       case EventKind::worker_idle:
@@ -471,10 +473,16 @@ class Compiler {
         return;
       default:
         if (is_sync(walk.kind())) return synchronise(walk, event);
-        if (const auto at = std::ranges::lower_bound(marked_, event); at != marked_.end() && *at == event)
-          return add(current(), OpCode::mark, static_cast<uint64_t>(at - marked_.begin()));
+        if (mark(event)) return;
         return emit(event);
     }
+  }
+
+  bool mark(uint32_t event) {
+    const auto at = std::ranges::lower_bound(marked_, event);
+    if (at == marked_.end() || *at != event) return false;
+    add(current(), OpCode::mark, static_cast<uint64_t>(at - marked_.begin()));
+    return true;
   }
 
   void synchronise(const TaskWalk& walk, uint32_t event) {

@@ -155,6 +155,8 @@ struct SimProgram {
   // Empty without any.
   std::vector<uint32_t> own_values;
   std::vector<Release> releases;
+  // Threads from this number on, of those that the program begins with, are clients: outside of the machine, they need no core.
+  uint32_t clients_from = UINT32_MAX;
   // Where a place of the program takes results as they come (ExecutorCompletionService): by task, the number of the
   // taking that took it; UINT32_MAX for none. Empty without any.
   std::vector<uint32_t> taken_in;
