@@ -167,13 +167,19 @@ void LoadTemplates::measure_hand_on() {
   hand_on_threads_ = static_cast<uint32_t>(handed.size());
   hand_on_ns_.assign(templates_.size(), -1);
   const SectionPlan recorded;
-  std::unordered_map<uint32_t, int64_t> each_ns;
-  for (const auto& [thread, count] : handed) {
-    uint64_t cpu_ns = 0;
-    for (const Op& op : ops_of(recorded, program_.thread_fiber(thread)))
-      cpu_ns += op.code == OpCode::cpu || op.code == OpCode::around ? op.value : 0;
-    each_ns[thread] = static_cast<int64_t>(cpu_ns / count);
+  std::unordered_map<uint32_t, uint64_t> computed_ns;  // by thread, outside of pools' tasks
+  const auto add = [&](uint32_t thread, uint32_t fiber) {
+    if (!handed.contains(thread)) return;
+    for (const Op& op : ops_of(recorded, fiber))
+      computed_ns[thread] += op.code == OpCode::cpu || op.code == OpCode::around ? op.value : 0;
+  };
+  for (const auto& [thread, count] : handed) add(thread, program_.thread_fiber(thread));
+  for (uint32_t i = 0; i < run_.trace.tasks.size(); ++i) {
+    const TaskRow& run = run_.trace.tasks[i];
+    if (run.kind == TaskKind::thread && run.start.valid()) add(run_.trace.thread_of(run.start).value, i);
   }
+  std::unordered_map<uint32_t, int64_t> each_ns;
+  for (const auto& [thread, count] : handed) each_ns[thread] = static_cast<int64_t>(computed_ns[thread] / count);
   for (size_t i = 0; i < templates_.size(); ++i) {
     if (by[i] == kNoId) continue;
     hand_on_ns_[i] = each_ns[by[i]];
