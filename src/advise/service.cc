@@ -180,6 +180,7 @@ base::Result<Service::Most> Service::most(const Variant& variant, uint32_t clien
   if (options_.progress) options_.progress();
   Most found;
   found.per_second = run->simulation.stuck.empty() ? steady_of(*run, false, clients).per_second : 0;
+  found.cores_used = run->simulation.core_utilisation;
   const auto all_ns = static_cast<double>(clients) * static_cast<double>(run->simulation.duration_ns);
   for (const whatif::LockWait& lock : run->simulation.locks) {
     if (all_ns > 0) found.wait_share[lock.lock] = static_cast<double>(lock.wait_ns) / all_ns;
@@ -207,32 +208,40 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     if (limit.more > std::max(kMoreMin, best.more)) best = std::move(limit);
     return {};
   };
+  const ServiceLimit the_cores{.kind = ServiceLimit::Kind::cores,
+                               .size = cores,
+                               .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))};
   if (cores > 0) {
-    const base::Status status =
-        consider({.kind = ServiceLimit::Kind::cores,
-                  .size = cores,
-                  .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))},
-                 variant, {.cores = 2 * cores});
+    const base::Status status = consider(the_cores, variant, {.cores = 2 * cores});
     if (!status) return status.error();
   }
-  for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
-    const uint32_t size = simulator_.pool_size(pool);
-    if (size == 0 || size == model::kUnboundedPool) continue;
-    uint32_t now = size;
-    for (const whatif::PoolSize& changed : variant.pool_sizes) {
-      if (changed.pool.value == pool) now = changed.workers;
+  const auto consider_pools = [&](uint32_t of_cores, bool besides) -> base::Status {
+    for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
+      const uint32_t size = simulator_.pool_size(pool);
+      if (size == 0 || size == model::kUnboundedPool) continue;
+      uint32_t now = size;
+      for (const whatif::PoolSize& changed : variant.pool_sizes) {
+        if (changed.pool.value == pool) now = changed.workers;
+      }
+      const bool permits = simulator_.pools()[pool].kind == format::PoolKind::permits;
+      const auto kind = permits    ? ServiceLimit::Kind::permits
+                        : now == 1 ? ServiceLimit::Kind::thread
+                                   : ServiceLimit::Kind::pool;
+      Variant changed = variant;
+      std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
+      changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
+      ServiceLimit limit = the_cores;
+      if (besides) {
+        limit.besides = simulator_.pool_name(pool);
+      } else {
+        limit = {.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)};
+      }
+      const base::Status status = consider(std::move(limit), changed, {.cores = of_cores});
+      if (!status) return status;
     }
-    const bool permits = simulator_.pools()[pool].kind == format::PoolKind::permits;
-    const auto kind = permits    ? ServiceLimit::Kind::permits
-                      : now == 1 ? ServiceLimit::Kind::thread
-                                 : ServiceLimit::Kind::pool;
-    Variant changed = variant;
-    std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
-    changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
-    const base::Status status = consider({.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)},
-                                         changed, {.cores = options_.cores});
-    if (!status) return status.error();
-  }
+    return {};
+  };
+  if (const base::Status status = consider_pools(options_.cores, false); !status) return status.error();
   for (const uint32_t lock : simulator_.shared_locks()) {
     // Of the clients' time, what they wait for the lock is all that they can gain. A server may have thousands of locks.
     const auto waited = base->wait_share.find(lock);
@@ -241,6 +250,10 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     const base::Status status = consider({.kind = ServiceLimit::Kind::lock, .id = lock},
                                          simulator_.without_lock(variant, lock), {.cores = options_.cores});
     if (!status) return status.error();
+  }
+  constexpr double kUsedUp = 0.95;
+  if (best.kind == ServiceLimit::Kind::none && cores > 0 && base->cores_used > kUsedUp) {
+    if (const base::Status status = consider_pools(2 * cores, true); !status) return status.error();
   }
   return best;
 }

@@ -42,6 +42,7 @@ struct ServiceLimit {
   uint32_t id = 0;            // of the pool or lock
   uint32_t size = 0;          // workers, permits, cores
   std::string name;           // in words
+  std::string besides;        // of cores: the pool that must be larger as well, because one thread has one core; may be empty
   bool is_estimated = false;  // of a lock whose sections are not recorded (analysis/lock_bounds.h)
   double more = 0;            // by which share the throughput rises with twice as much of it, or without the lock
 };
@@ -74,7 +75,8 @@ class Service {
   // Requests answered a second if so many clients ask without thinking, simulated with one seed: for comparisons of
   // variants. 0: the program hangs.
   base::Result<double> capacity(const whatif::Variant& variant, uint32_t clients) const;
-  // REQUIRES: so many clients saturate the program.
+  // REQUIRES: so many clients saturate the program. If nothing helps by itself where the cores are used up, the cores with the pool
+  // that helps most beside them.
   base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, uint32_t clients) const;
 
   // The recorded load simulated, against the recording: the median time of answers, as a share.
@@ -90,6 +92,7 @@ class Service {
   // Of one simulated closed load.
   struct Most {
     double per_second = 0;
+    double cores_used = 0;
     std::map<uint32_t, double> wait_share;  // by lock: of the clients' time
   };
   base::Result<Most> most(const whatif::Variant& variant, uint32_t clients,

@@ -4,7 +4,8 @@
 
 Servers that nobody here wrote (servers.py), as they are: what each can take and what its clients feel, measured without a recorder; and what
 `contrafact load` says from one recording at 0.3 of that. Server and client have a core each. Saturation is by the server's own or a well-known client with 1, 4, 16, ... connections;
-percentiles are by paced.cc, an open loop with requests at random. --record also measures what recording costs at saturation: throughput recorded and not, in turn.
+percentiles are by paced.cc, an open loop with requests at random. To the predicted ones comes the way: what the median client felt beside the server's own time
+while it was recorded. --record also measures what recording costs at saturation: throughput recorded and not, in turn.
 
 --from: no measuring; the figures of an earlier run (--json) and its recordings, predicted anew. --quick: short, without figures: that all of
 it fits together. Exit status 1 if a client or server failed; 77 (not measured) where there are no two cores or nothing is installed."""
@@ -134,12 +135,23 @@ def predict(options, name):
     return json.loads(done.stdout)
 
 
-HEAD = ["| server | limited by, really and predicted | saturation, requests/s: measured | predicted | off | p50 at 0.3, 0.5, 0.7: measured, ms | off | p99: measured, ms | off | p99 doubles at: measured, predicted | recorded, times as long |",
-        "|---|---|--:|--:|--:|---|---|---|---|---|--:|"]
+HEAD = ["| server | limited by, really and predicted | saturation, requests/s: measured | predicted | off | the way, ms | p50 at 0.3, 0.5, 0.7: measured, ms | off | p99: measured, ms | off | p99 doubles at: measured, predicted | recorded, times as long |",
+        "|---|---|--:|--:|--:|--:|---|---|---|---|---|--:|"]
+
+
+def way_ms(found):
+    """What a client felt beside the server's own time, in the median, while it was recorded: the network, and until the server's thread ran."""
+    return max(0.0, found["recorded"]["open"]["p50_ms"] - found["predicted"]["recorded"]["p50_ns"] / 1e6)
+
+
+def with_way(curve, ms):
+    points = [{**point, **{f"p{p}_ms": point[f"p{p}_ms"] + ms for p in (50, 90, 99)}} for point in curve["points"]]
+    return {**curve, "points": points}
 
 
 def row(name, found):
-    curve = comparison.curve_of(found["predicted"])
+    way = way_ms(found)
+    curve = with_way(comparison.curve_of(found["predicted"]), way)
     one = comparison.Compared(name, found, curve, servers.LIMITED_BY[name], alone=True)
     errors, points = one.errors(), one.points()
 
@@ -150,7 +162,7 @@ def row(name, found):
         return (", ".join(f"{point[f'{percentile}_ms']:.3f}" for point in points), ", ".join(off(errors[percentile, point["load"]]) for point in points))
     doubles = ["never" if load is None else f"{load:.0f}" for load in one.doubling()]
     cells = [f"`{name}`", f"{one.limited_by}, {curve['saturation']['limited_by']}", f"{found['saturation']['requests_per_s']:.0f}",
-             f"{curve['saturation']['requests_per_s']:.0f}", off(one.saturation_error()), *of("p50"), *of("p99"), ", ".join(doubles),
+             f"{curve['saturation']['requests_per_s']:.0f}", off(one.saturation_error()), f"{way:.3f}", *of("p50"), *of("p99"), ", ".join(doubles),
              f"{found['recorded']['slower']:.2f}"]
     return f"| {' | '.join(cells)} |"
 

@@ -170,9 +170,10 @@ class MariaDb(Server):
 
 
 class Slapd(Server):
+    """It is asked for an attribute without an index, so that it looks at all entries: else ldapsearch computes more than it."""
     programs = ("slapd", "slapadd", "ldapsearch")
     protocol = "ldap"
-    ENTRIES = 1_000
+    ENTRIES = 200
     BASE = "dc=example,dc=com"
 
     def prepare(self, folder):
@@ -183,7 +184,7 @@ class Slapd(Server):
         schemas = "".join(f"include /etc/ldap/schema/{name}.schema\n" for name in ("core", "cosine", "inetorgperson"))
         (folder / "slapd.conf").write_text(f"{schemas}modulepath /usr/lib/ldap\nmoduleload back_mdb\nloglevel none\ndatabase mdb\nmaxsize 268435456\n"
                                            f"suffix \"{self.BASE}\"\ndirectory {database}\nindex objectClass eq\nindex uid eq\n")
-        people = "".join(f"dn: uid=user{i},{self.BASE}\nobjectClass: inetOrgPerson\nuid: user{i}\ncn: User {i}\nsn: Name{i}\nmail: user{i}@example.com\n\n"
+        people = "".join(f"dn: uid=user{i},{self.BASE}\nobjectClass: inetOrgPerson\nuid: user{i}\ncn: User {i}\nsn: name{i}\nmail: user{i}@example.com\n\n"
                          for i in range(self.ENTRIES))
         (folder / "people.ldif").write_text(f"dn: {self.BASE}\nobjectClass: dcObject\nobjectClass: organization\no: Example\ndc: example\n\n{people}")
         added = subprocess.run(["/usr/sbin/slapadd", "-q", "-f", folder / "slapd.conf", "-l", folder / "people.ldif"], capture_output=True, text=True, timeout=120)
@@ -194,15 +195,15 @@ class Slapd(Server):
         return ["/usr/sbin/slapd", "-d", 0, "-f", folder / "slapd.conf", "-h", f"ldap://127.0.0.1:{port}"]
 
     def requests(self, draws):
-        return f"{self.BASE}\tuid\tuser{draws.randrange(self.ENTRIES)}"
+        return f"{self.BASE}\tsn\tname{draws.randrange(self.ENTRIES)}"
 
     def saturate(self, folder, port, core, connections, seconds):
         """So many ldapsearch at once, each of which asks for one entry after the other on its own connection."""
         each = max(200, int(self.per_s * seconds / connections))
         draws = random.Random(SEED)
-        (folder / "names").write_text("".join(f"user{draws.randrange(self.ENTRIES)}\n" for _ in range(each)))
+        (folder / "names").write_text("".join(f"name{draws.randrange(self.ENTRIES)}\n" for _ in range(each)))
         words = ["taskset", "-c", str(core), "ldapsearch", "-x", "-LLL", "-H", f"ldap://127.0.0.1:{port}", "-b", self.BASE, "-f", str(folder / "names"),
-                 "(uid=%s)", "1.1"]
+                 "(sn=%s)", "1.1"]
         begin = time.monotonic()
         running = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(connections)]
         for one in running:
