@@ -216,14 +216,16 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     if (!status) return status.error();
   }
   const auto consider_pools = [&](uint32_t of_cores, bool besides) -> base::Status {
-    for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
+    // Behind the last pool are the threads that hand requests to pools.
+    const auto pools = static_cast<uint32_t>(simulator_.pools().size());
+    for (uint32_t pool = 0; pool <= pools; ++pool) {
       const uint32_t size = simulator_.pool_size(pool);
       if (size == 0 || size == model::kUnboundedPool) continue;
       uint32_t now = size;
       for (const whatif::PoolSize& changed : variant.pool_sizes) {
         if (changed.pool.value == pool) now = changed.workers;
       }
-      const bool permits = simulator_.pools()[pool].kind == format::PoolKind::permits;
+      const bool permits = pool < pools && simulator_.pools()[pool].kind == format::PoolKind::permits;
       const auto kind = permits    ? ServiceLimit::Kind::permits
                         : now == 1 ? ServiceLimit::Kind::thread
                                    : ServiceLimit::Kind::pool;

@@ -215,6 +215,9 @@ format::PoolRow Pools::describe(JNIEnv* jni, jobject pool, bool fork_join) {
   row.core_size = static_cast<uint32_t>(call_int(jni, pool, kThreadPool, "getCorePoolSize"));
   const jint max = call_int(jni, pool, kThreadPool, "getMaximumPoolSize");
   row.max_size = scheduled ? row.core_size : max == kUnlimited ? UINT32_MAX : static_cast<uint32_t>(max);
+  // Of an executor of one thread: how many alike its owner makes at most (probes_frameworks.cc).
+  const jint alike = int_of(jni, pool, "contrafactAlike");
+  if (scheduled && row.core_size == 1 && alike > 1) row.max_size = static_cast<uint32_t>(alike);
   jfieldID factory =
       jni->GetFieldID(jni->GetObjectClass(pool), "threadFactory", "Ljava/util/concurrent/ThreadFactory;");
   if (!factory) jni->ExceptionClear();

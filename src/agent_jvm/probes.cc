@@ -137,17 +137,18 @@ std::optional<std::vector<uint8_t>> Probes::instrument(std::string_view class_na
   return file->write();
 }
 
-// Private in classes that are not the JDK's: then the number by which a class knows its serialised objects stays.
+// Private in classes that are not the JDK's, where nothing else is needed: then the number by which a class knows its
+// serialised objects stays.
 bool Probes::add_fields(Work& work) {
   const bool of_jdk = work.class_name.starts_with("java.");
-  const uint16_t access =
-      (of_jdk ? classfile::kAccPublic : classfile::kAccPrivate) | classfile::kAccTransient | classfile::kAccSynthetic;
   std::vector<const AddedField*> fields = work.targets ? work.targets->fields : std::vector<const AddedField*>();
   static constexpr AddedField kPool{{}, "contrafactPool", "I"};
   const bool has_pool =
       std::any_of(fields.begin(), fields.end(), [](const AddedField* f) { return f->name == kPool.name; });
   if (work.hand_overs && work.hand_overs->needs_pool_field() && !has_pool) fields.push_back(&kPool);
   for (const AddedField* field : fields) {
+    const uint16_t access = (of_jdk || field->for_subclasses ? classfile::kAccPublic : classfile::kAccPrivate) |
+                            classfile::kAccTransient | classfile::kAccSynthetic;
     if (base::Status status = work.file.add_field(access, field->name, field->descriptor); !status) {
       note_failure(work.class_name, status.error().message);
       return false;

@@ -46,6 +46,7 @@ struct AddedField {
   std::string_view name;
   std::string_view descriptor;
   int jdk_min = kAnyJdk;
+  bool for_subclasses = false;  // their code uses it, too
 };
 
 // A library whose tasks cannot be recorded: its name goes into the trace where one of its classes is loaded.

@@ -19,6 +19,9 @@ constexpr std::string_view kJettyStrategy = "org/eclipse/jetty/util/thread/strat
 constexpr std::string_view kJbossPool = "org/jboss/threads/EnhancedQueueExecutor";
 constexpr std::string_view kGuavaFuture = "com/google/common/util/concurrent/AbstractFuture";
 constexpr std::string_view kGuavaSequential = "com/google/common/util/concurrent/SequentialExecutor";
+constexpr std::string_view kReactorElastic = "reactor/core/scheduler/BoundedElasticScheduler";
+constexpr std::string_view kReactorExecutor =
+    "reactor/core/scheduler/BoundedElasticScheduler$BoundedScheduledExecutorService";
 constexpr std::string_view kKotlinScheduler = "kotlinx/coroutines/scheduling/CoroutineScheduler";
 constexpr std::string_view kKotlinLimited = "kotlinx/coroutines/internal/LimitedDispatcher";
 constexpr std::string_view kKotlinLoop = "kotlinx/coroutines/EventLoopImplBase";
@@ -34,6 +37,13 @@ base::Status submit(Edit& edit) {
 // The method is the task's body.
 base::Status run(Edit& edit) {
   return edit.bracket({kProbesClass, "bareStart", "(Ljava/lang/Object;)J", [](Sequence& s) { s.aload(0); }, "bareEnd"});
+}
+
+// A scheduler makes an executor of one thread when all that it has are busy: each of them says how many there may be.
+base::Status tell_limit(Edit& edit) {
+  return edit.at_exit([](Sequence& s) {
+    s.dup().aload(0).getfield(kReactorElastic, "maxThreads", "I").putfield(kReactorExecutor, "contrafactAlike", "I");
+  });
 }
 
 // Its run() also does other things, such as to put it back into its queue until its time has come.
@@ -123,6 +133,7 @@ constexpr Probe kProbes[] = {
      "(Lio/netty/util/concurrent/ScheduledFutureTask;)Lio/netty/util/concurrent/ScheduledFuture;",
      submit<0, kBeginsByItself>},
     {kNettyScheduled, "run", "", run_within},
+    {kReactorElastic, "createBoundedExecutorService", "", tell_limit},
     {kNettyPromise, "await*", "", wait},
     {kNettyPromise, "setSuccess0", "", complete<format::Outcome::normal>},
     {kNettyPromise, "setFailure0", "", complete<format::Outcome::exception>},
@@ -148,11 +159,17 @@ constexpr Probe kProbes[] = {
     {kKotlinBlocking, "joinBlocking", "", wait_for_more},
 };
 constexpr AddedField kFields[] = {
-    {kTomcatPool, "contrafactPool", "I"},      {kNettyLoop, "contrafactPool", "I"},
-    {kNettyScheduling, "contrafactPool", "I"}, {kNettyPromise, "contrafactTask", "I"},
-    {kJettyPool, "contrafactPool", "I"},       {kJbossPool, "contrafactPool", "I"},
-    {kGuavaFuture, "contrafactTask", "I"},     {kGuavaSequential, "contrafactPool", "I"},
-    {kKotlinScheduler, "contrafactPool", "I"}, {kKotlinLimited, "contrafactPool", "I"},
+    {kReactorExecutor, "contrafactAlike", "I", kAnyJdk, true},
+    {kTomcatPool, "contrafactPool", "I"},
+    {kNettyLoop, "contrafactPool", "I"},
+    {kNettyScheduling, "contrafactPool", "I"},
+    {kNettyPromise, "contrafactTask", "I"},
+    {kJettyPool, "contrafactPool", "I"},
+    {kJbossPool, "contrafactPool", "I"},
+    {kGuavaFuture, "contrafactTask", "I"},
+    {kGuavaSequential, "contrafactPool", "I"},
+    {kKotlinScheduler, "contrafactPool", "I"},
+    {kKotlinLimited, "contrafactPool", "I"},
     {kKotlinLoop, "contrafactPool", "I"},
 };
 

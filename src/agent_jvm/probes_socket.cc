@@ -1,5 +1,7 @@
-// Sockets: which thread receives and sends how many bytes over which connection. All of java.net's sockets and of NIO's
-// channels, blocking or not, go through SocketDispatcher; files that are sent straight from the disk go past it.
+// Sockets: which thread receives and sends how many bytes over which connection, and which one waits for that. All of
+// java.net's sockets and of NIO's channels, blocking or not, go through SocketDispatcher; files that are sent straight from
+// the disk go past it. Selectors wait in EPoll.wait, channels and sockets with a time limit in Net.poll, others in the call
+// that receives.
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 
@@ -8,38 +10,55 @@ namespace {
 
 constexpr std::string_view kDispatcher = "sun/nio/ch/SocketDispatcher";
 constexpr std::string_view kNet = "sun/nio/ch/Net";
+constexpr std::string_view kEPoll = "sun/nio/ch/EPoll";
+constexpr std::string_view kSelector = "sun/nio/ch/EPollSelectorImpl";
 constexpr std::string_view kUnixSockets = "sun/nio/ch/UnixDomainSockets";
 constexpr std::string_view kSocket = "sun/nio/ch/NioSocketImpl";
 constexpr std::string_view kServerChannel = "sun/nio/ch/ServerSocketChannelImpl";
 constexpr std::string_view kAsynchronousServer = "sun/nio/ch/UnixAsynchronousServerSocketChannelImpl";
+constexpr std::string_view kConnectionField = "contrafactConnection";
 constexpr std::string_view kDescriptor = "java/io/FileDescriptor";
+constexpr std::string_view kNettyDescriptor = "io/netty/channel/unix/FileDescriptor";
+constexpr std::string_view kNettySocket = "io/netty/channel/unix/Socket";
+constexpr std::string_view kNettyLinuxSocket = "io/netty/channel/epoll/LinuxSocket";
+constexpr std::string_view kNettyNative = "io/netty/channel/epoll/Native";
+constexpr std::string_view kShadedDescriptor = "io/grpc/netty/shaded/io/netty/channel/unix/FileDescriptor";
+constexpr std::string_view kShadedSocket = "io/grpc/netty/shaded/io/netty/channel/unix/Socket";
+constexpr std::string_view kShadedLinuxSocket = "io/grpc/netty/shaded/io/netty/channel/epoll/LinuxSocket";
+constexpr std::string_view kShadedNative = "io/grpc/netty/shaded/io/netty/channel/epoll/Native";
+constexpr int kJdkSelectorInParts = 24;
 constexpr int kJdkTransferInDispatcher = 20;  // from then on FileDispatcherImpl sends files
 
 // The number of bytes is the method's result, an int or a long.
-void tell(const Edit& edit, Sequence& s, std::string_view function, uint32_t descriptor_slot, bool with_time,
-          uint32_t time_slot) {
+void tell(const Edit& edit, Sequence& s, std::string_view function, uint32_t descriptor_slot, uint32_t time_slot) {
   const bool is_long = edit.code.descriptor.result.slots() == 2;
   if (is_long) {
     s.dup2();
   } else {
     s.dup();
   }
-  s.aload(descriptor_slot);
-  if (with_time) s.lload(time_slot);
-  const std::string signature =
-      std::string(is_long ? "(J" : "(I") + "Ljava/io/FileDescriptor;" + (with_time ? "J)V" : ")V");
-  s.invokestatic(kSocketsClass, function, signature);
+  s.aload(descriptor_slot).lload(time_slot);
+  s.invokestatic(kSocketsClass, function, is_long ? "(JLjava/io/FileDescriptor;J)V" : "(ILjava/io/FileDescriptor;J)V");
+}
+
+base::Status transfer(Edit& edit, std::string_view function, size_t parameter) {
+  const uint32_t time = edit.token();
+  return edit.finish([&](Sequence& s) { s.invokestatic(kSocketsClass, "calling", "()J").lstore(time); },
+                     [&](Sequence& s) { tell(edit, s, function, edit.parameter_slot(parameter), time); });
 }
 
 base::Status receive(Edit& edit) {
-  return edit.at_exit([&](Sequence& s) { tell(edit, s, "received", edit.parameter_slot(0), false, 0); });
+  return transfer(edit, "received", 0);
 }
 
 template <size_t kParameter>
 base::Status send(Edit& edit) {
-  const uint32_t time = edit.token();
-  return edit.finish([&](Sequence& s) { s.invokestatic(kSocketsClass, "sending", "()J").lstore(time); },
-                     [&](Sequence& s) { tell(edit, s, "sent", edit.parameter_slot(kParameter), true, time); });
+  return transfer(edit, "sent", kParameter);
+}
+
+void end_block(uint32_t token, Sequence& after, Sequence& exception) {
+  after.aconst_null().lload(token).invokestatic(kProbesClass, "blockEnd", "(Ljava/lang/Throwable;J)V");
+  exception.dup().lload(token).invokestatic(kProbesClass, "blockEnd", "(Ljava/lang/Throwable;J)V");
 }
 
 // Both calls that accept have the new descriptor as second argument and return 1 if there is one.
@@ -47,16 +66,106 @@ base::Status accept(Edit& edit) {
   const auto selects = [](const CallSite& site) {
     return site.name == "accept" && (site.owner == kNet || site.owner == kUnixSockets);
   };
-  return edit.wrap(selects, [](const CallOperands& operands, Sequence&, Sequence& after, Sequence&) {
+  const uint32_t token = edit.token();
+  const base::Status status = edit.wrap(selects, [&](const CallOperands& operands, Sequence& before, Sequence& after,
+                                                     Sequence& exception) {
+    before.invokestatic(kProbesClass, "ioBegin", "()J").lstore(token);
+    end_block(token, after, exception);
     after.dup().aload(operands.arguments[1]).invokestatic(kSocketsClass, "accepted", "(ILjava/io/FileDescriptor;)V");
   });
+  return status ? edit.finish() : status;
+}
+
+// EPoll.wait's last argument is the time limit.
+base::Status select(Edit& edit) {
+  const auto selects = [](const CallSite& site) { return site.owner == kEPoll && site.name == "wait"; };
+  const uint32_t token = edit.token();
+  const base::Status status =
+      edit.wrap(selects, [&](const CallOperands& operands, Sequence& before, Sequence& after, Sequence& exception) {
+        before.iload(operands.arguments.back()).invokestatic(kProbesClass, "pollBegin", "(I)J").lstore(token);
+        end_block(token, after, exception);
+      });
+  return status ? edit.finish() : status;
+}
+
+base::Status wait_for_one(Edit& edit) {
+  const auto selects = [](const CallSite& site) { return site.owner == kNet && site.name == "poll"; };
+  const uint32_t token = edit.token();
+  const base::Status status =
+      edit.wrap(selects, [&](const CallOperands&, Sequence& before, Sequence& after, Sequence& exception) {
+        before.invokestatic(kProbesClass, "ioBegin", "()J").lstore(token);
+        end_block(token, after, exception);
+      });
+  return status ? edit.finish() : status;
 }
 
 template <size_t kParameter>
 base::Status connect(Edit& edit) {
+  return edit.bracket({kSocketsClass, "connecting", "(Ljava/io/FileDescriptor;)J",
+                       [&](Sequence& s) { s.aload(edit.parameter_slot(kParameter)); }, "connected"});
+}
+
+// Netty's epoll transport calls the system by native methods of its own, each through one Java method. Its sockets are
+// no FileDescriptors of the JDK's.
+base::Status transfer_netty(Edit& edit, std::string_view function) {
+  const uint32_t time = edit.token(), number = edit.flag();
+  const std::string_view owner = edit.file.name();
+  return edit.finish(
+      [&](Sequence& s) { s.invokestatic(kSocketsClass, "calling", "()J").lstore(time); },
+      [&](Sequence& s) {
+        if (edit.code.descriptor.result.slots() == 2) {
+          s.dup2();
+        } else {
+          s.dup().op(classfile::kI2l);
+        }
+        s.aload(0).invokevirtual(owner, "intValue", "()I").aload(0).getfield(owner, kConnectionField, "I").lload(time);
+        s.invokestatic(kSocketsClass, function, "(JIIJ)I").istore(number);
+        s.aload(0).iload(number).putfield(owner, kConnectionField, "I");
+      });
+}
+
+base::Status receive_netty(Edit& edit) {
+  return transfer_netty(edit, "received");
+}
+
+base::Status send_netty(Edit& edit) {
+  return transfer_netty(edit, "sent");
+}
+
+base::Status accept_netty(Edit& edit) {
+  return edit.at_exit([](Sequence& s) { s.dup().invokestatic(kSocketsClass, "accepted", "(I)V"); });
+}
+
+base::Status connect_netty(Edit& edit) {
+  const std::string_view owner = edit.file.name();
   return edit.at_entry([&](Sequence& s) {
-    s.aload(edit.parameter_slot(kParameter)).invokestatic(kSocketsClass, "connecting", "(Ljava/io/FileDescriptor;)V");
+    s.aload(0).aload(0).getfield(owner, kConnectionField, "I");
+    s.invokestatic(kSocketsClass, "connecting", "(I)I").putfield(owner, kConnectionField, "I");
   });
+}
+
+// epollWait0 waits always, epollWait for so many milliseconds.
+base::Status select_netty(Edit& edit) {
+  const auto selects = [](const CallSite& site) {
+    return site.name == "epollWait0" || (site.name == "epollWait" && site.descriptor == "(IJII)I");
+  };
+  const uint32_t token = edit.token();
+  CallWrap wrap;
+  wrap.selects = selects;
+  wrap.copy_operands = true;
+  wrap.build = [&](const CallSite& site, const CallOperands& operands, Sequence& before, Sequence& after,
+                   Sequence& exception) {
+    if (site.name == "epollWait0") {
+      before.iconst(1);
+    } else {
+      before.iload(operands.arguments.back());
+    }
+    before.invokestatic(kProbesClass, "pollBegin", "(I)J").lstore(token);
+    end_block(token, after, exception);
+  };
+  auto count = classfile::wrap_calls(edit.code, edit.file, wrap);
+  if (!count) return count.error();
+  return *count > 0 ? edit.finish() : base::Status();
 }
 
 constexpr Probe kProbes[] = {
@@ -75,14 +184,50 @@ constexpr Probe kProbes[] = {
      accept},
     {kAsynchronousServer, "implAccept", "", accept},
     {kAsynchronousServer, "onEvent", "(IZ)V", accept},
+    {kSelector, "doSelect", "", select},
+    {kSelector, "untimedPoll", "", select, kJdkSelectorInParts},
+    {kSelector, "timedPoll", "", select, kJdkSelectorInParts},
+    {"sun/nio/ch/EPollPort$EventHandlerTask", "poll", "", select},
+    {kSocket, "park", "(Ljava/io/FileDescriptor;IJ)V", wait_for_one},
+    {"sun/nio/ch/SelChImpl", "park", "(IJ)V", wait_for_one},
     {kNet, "connect", "(Ljava/net/ProtocolFamily;Ljava/io/FileDescriptor;Ljava/net/InetAddress;I)I", connect<1>},
     {kUnixSockets, "connect", "(Ljava/io/FileDescriptor;Ljava/nio/file/Path;)I", connect<0>},
+    {kNettyDescriptor, "read", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
+    {kNettyDescriptor, "readAddress", "(JII)I", receive_netty},
+    {kNettyDescriptor, "write", "(Ljava/nio/ByteBuffer;II)I", send_netty},
+    {kNettyDescriptor, "writeAddress", "(JII)I", send_netty},
+    {kNettyDescriptor, "writev", "([Ljava/nio/ByteBuffer;IIJ)J", send_netty},
+    {kNettyDescriptor, "writevAddresses", "(JI)J", send_netty},
+    {kNettySocket, "recv", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
+    {kNettySocket, "recvAddress", "(JII)I", receive_netty},
+    {kNettySocket, "send", "(Ljava/nio/ByteBuffer;II)I", send_netty},
+    {kNettySocket, "sendAddress", "(JII)I", send_netty},
+    {kNettySocket, "accept", "([B)I", accept_netty},
+    {kNettySocket, "connect", "(Ljava/net/SocketAddress;)Z", connect_netty},
+    {kNettyLinuxSocket, "sendFile", "(Lio/netty/channel/DefaultFileRegion;JJJ)J", send_netty},
+    {kNettyNative, "epollWait", "", select_netty},
+    {kShadedDescriptor, "read", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
+    {kShadedDescriptor, "readAddress", "(JII)I", receive_netty},
+    {kShadedDescriptor, "write", "(Ljava/nio/ByteBuffer;II)I", send_netty},
+    {kShadedDescriptor, "writeAddress", "(JII)I", send_netty},
+    {kShadedDescriptor, "writev", "([Ljava/nio/ByteBuffer;IIJ)J", send_netty},
+    {kShadedDescriptor, "writevAddresses", "(JI)J", send_netty},
+    {kShadedSocket, "recv", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
+    {kShadedSocket, "recvAddress", "(JII)I", receive_netty},
+    {kShadedSocket, "send", "(Ljava/nio/ByteBuffer;II)I", send_netty},
+    {kShadedSocket, "sendAddress", "(JII)I", send_netty},
+    {kShadedSocket, "accept", "([B)I", accept_netty},
+    {kShadedSocket, "connect", "(Ljava/net/SocketAddress;)Z", connect_netty},
+    {kShadedLinuxSocket, "sendFile", "(Lio/grpc/netty/shaded/io/netty/channel/DefaultFileRegion;JJJ)J", send_netty},
+    {kShadedNative, "epollWait", "", select_netty},
 };
-constexpr AddedField kFields[] = {{kDescriptor, "contrafactConnection", "I"}};
+constexpr AddedField kFields[] = {
+    {kDescriptor, kConnectionField, "I"},
+    {kNettyDescriptor, kConnectionField, "I", kAnyJdk, true},
+    {kShadedDescriptor, kConnectionField, "I", kAnyJdk, true},
+};
 
 constexpr UnseenTransport kUnseen[] = {
-    {"io/netty/channel/epoll/EpollEventLoop", "Netty's epoll transport"},
-    {"io/netty/channel/epoll/EpollIoHandler", "Netty's epoll transport"},
     {"io/netty/incubator/channel/uring/IOUringEventLoop", "Netty's io_uring transport"},
     {"io/netty/channel/uring/IoUringIoHandler", "Netty's io_uring transport"},
     {"org/apache/tomcat/jni/Socket", "Tomcat's native transport"},

@@ -115,6 +115,7 @@ constexpr AddedField kFields[] = {
     {kThread, "contrafactQuiet", "I"},
     {kThread, "contrafactStopped", "J"},
     {kThread, "contrafactStoppedAt", "I"},
+    {kThread, "contrafactLastTime", "J"},
     {kThread, "contrafactUnmounted", "J"},
     {kThread, "contrafactNextId", "I"},
     {kThread, "contrafactLimitId", "I"},

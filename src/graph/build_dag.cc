@@ -144,7 +144,7 @@ class DagBuilder {
   }
 
   // Finds for each block_end the wake that caused it: the last one aimed at the thread since its previous block, wait
-  // or idle time ended.
+  // or idle time ended. Of waits for a socket of the program's own, the send.
   void link_wakes() {
     const std::vector<Wake> wakes = wakes_by_target();
     size_t next = 0;
@@ -164,12 +164,17 @@ class DagBuilder {
         block_begin = UINT32_MAX;
         if (cause == UINT32_MAX || kind != EventKind::block_end || begin == UINT32_MAX || !is_handed_over(begin))
           continue;
-        link_of_event_.emplace_back(cause, dag_.link_count);
-        wake_of_link_.push_back(cause);
-        link_of_event_.emplace_back(i, dag_.link_count++);
+        add_link(cause, i);
       }
     }
+    for (const model::SocketWake& wake : facts_.socket_wakes()) add_link(wake.send, wake.block_end);
     std::sort(link_of_event_.begin(), link_of_event_.end());
+  }
+
+  void add_link(uint32_t cause, uint32_t block_end) {
+    link_of_event_.emplace_back(cause, dag_.link_count);
+    wake_of_link_.push_back(cause);
+    link_of_event_.emplace_back(block_end, dag_.link_count++);
   }
 
   uint32_t link_at(uint32_t event) const { return link_in(link_of_event_, event); }
@@ -384,6 +389,7 @@ class DagBuilder {
         block_end(i);
         break;
       case EventKind::wake:
+      case EventKind::send:
         if (uint32_t link = link_at(i); link != UINT32_MAX) add_plain(VertexKind::wake, link, i);
         break;
       default:

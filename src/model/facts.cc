@@ -26,6 +26,10 @@ const std::vector<SyncWake>& Facts::wakes() const {
   return wakes_.get([this] { return sync_wakes(trace_, sections()); });
 }
 
+const std::vector<SocketWake>& Facts::socket_wakes() const {
+  return socket_wakes_.get([this] { return model::socket_wakes(trace_); });
+}
+
 bool Facts::locks_ordered() const {
   return locks_ordered_.get([this] {
     return !trace_.locks.empty() && (is_native(trace_) || std::ranges::any_of(sections(), &CriticalSection::contended));
@@ -33,7 +37,10 @@ bool Facts::locks_ordered() const {
 }
 
 const ForeignCores& Facts::foreign_cores() const {
-  return foreign_cores_.get([this] { return ForeignCores(trace_, recorded_cores(trace_)); });
+  // Under a quota, threads are without a core while they have used it up, whatever others do.
+  return foreign_cores_.get([this] {
+    return trace_.fact("cpu.quota").empty() ? ForeignCores(trace_, recorded_cores(trace_)) : ForeignCores();
+  });
 }
 
 bool is_native(const Trace& trace) {

@@ -13,6 +13,7 @@
 #include "model/foreign_cores.h"
 #include "model/hand_over_costs.h"
 #include "model/result_waits.h"
+#include "model/socket_wakes.h"
 #include "model/sync_wakes.h"
 #include "model/thread_state.h"
 #include "model/trace.h"
@@ -34,6 +35,8 @@ class Facts {
   // critical_sections(trace()), and sync_wakes of these.
   const std::vector<CriticalSection>& sections() const;
   const std::vector<SyncWake>& wakes() const;
+  // socket_wakes(trace()).
+  const std::vector<SocketWake>& socket_wakes() const;
   // Whether the recorded locks ordered the run. Those of a native program did; those of any other only if a thread
   // waited for one.
   bool locks_ordered() const;
@@ -62,6 +65,7 @@ class Facts {
   Once<std::vector<ResultWait>> result_waits_;
   Once<std::vector<CriticalSection>> sections_;
   Once<std::vector<SyncWake>> wakes_;
+  Once<std::vector<SocketWake>> socket_wakes_;
   Once<bool> locks_ordered_;
   Once<ForeignCores> foreign_cores_;
 };

@@ -17,6 +17,12 @@ bool may_be_member(const format::PoolRow& pool) {
   return pool.core_size == 1 && (pool.kind == PoolKind::thread_pool || pool.kind == PoolKind::scheduled_thread_pool);
 }
 
+// How many executors of one thread its owner makes at most, of which it is one; 0: it does not say.
+uint32_t most_alike(const format::PoolRow& pool) {
+  const bool says = pool.kind == PoolKind::scheduled_thread_pool && pool.core_size == 1 && pool.max_size > 1;
+  return says && pool.max_size != UINT32_MAX ? pool.max_size : 0;
+}
+
 bool names_pool(EventKind kind) {
   return kind == EventKind::worker_idle || kind == EventKind::worker_busy || kind == EventKind::pool_size ||
          kind == EventKind::pool_close || kind == EventKind::pool_closed;
@@ -142,6 +148,16 @@ std::vector<Group> groups_of(const Trace& trace) {
 
 void join_pools_of_one_thread(Trace& parts) {
   const std::vector<Group> groups = groups_of(parts);
+  const auto most_of = [&](const Group& group) {
+    auto most = static_cast<uint32_t>(group.pools.size());
+    for (const uint32_t pool : group.pools) most = std::max(most, most_alike(parts.pools[pool]));
+    return most;
+  };
+  std::vector<uint32_t> sizes;
+  for (const Group& group : groups) sizes.push_back(most_of(group));
+  for (format::PoolRow& pool : parts.pools) {
+    if (most_alike(pool) > 1) pool.core_size = pool.max_size;
+  }
   if (groups.empty()) return;
   std::vector<uint32_t> first(parts.pools.size());
   for (uint32_t i = 0; i < first.size(); ++i) first[i] = i;
@@ -153,7 +169,7 @@ void join_pools_of_one_thread(Trace& parts) {
   for (size_t i = 0; i < groups.size(); ++i) {
     format::PoolRow& row = parts.pools[groups[i].pools[0]];
     row.name = StringId(static_cast<uint32_t>(parts.strings.size()));
-    row.core_size = row.max_size = static_cast<uint32_t>(groups[i].pools.size());
+    row.core_size = row.max_size = sizes[i];
     parts.strings.push_back(std::move(names[i]));
   }
   for (TaskRow& task : parts.tasks) {

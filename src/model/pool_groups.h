@@ -1,6 +1,7 @@
 // Pools of one thread each that are one pool to their program: Reactor's schedulers and RxJava's make an executor of
 // one thread for each of their threads, and hand each task to the one that has least to do. Such an executor cannot get
-// a second thread; the source says how many such executors there are.
+// a second thread; the source says how many such executors there are. Reactor's elastic schedulers make them as needed, up to a
+// limit, which each of their executors has for its largest size: that is the group's size, however few were needed.
 //
 // Pools are of one group if they have one thread each, equal names and kinds, threads that are named alike but for a
 // number ("asking-1", "asking-2"), and share the work: a task hardly ever waited for its pool while another pool of the

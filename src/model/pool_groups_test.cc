@@ -52,6 +52,16 @@ TEST(PoolGroups, ExecutorsOfOneThreadThatShareTheWorkAreOnePool) {
   }
 }
 
+// Two were needed; the owner would make five.
+TEST(PoolGroups, AGroupIsAsLargeAsItsOwnerLetsItBe) {
+  std::string pools = kAlike;
+  for (size_t at = pools.find(" 1 1 "); at != std::string::npos; at = pools.find(" 1 1 "))
+    pools.replace(at, 5, " 1 5 ");
+  const Trace trace = parsed(pools, kShared);
+  EXPECT_EQ(trace.pools[0].core_size, 5u);
+  EXPECT_EQ(trace.pools[0].max_size, 5u);
+}
+
 TEST(PoolGroups, SavedAndLoadedItStaysAsItIs) {
   const Trace trace = parsed(kAlike, kShared);
   base::Result<Trace> again = parse_text(print_text(trace));

@@ -1,9 +1,14 @@
 #include "model/requests.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "model/facts.h"
+#include "model/socket_wakes.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -25,13 +30,16 @@ struct Moment {
   TaskId outermost;          // that a pool runs
   uint32_t busy_before = 0;  // since the event before this one the thread has had something to do ...
   int64_t busy_ns = 0;       // ... from this time on
+  bool has_polled = false;   // the outermost task has waited for what clients send
 };
 
 
 class RequestFinder {
  public:
   explicit RequestFinder(const Trace& trace)
-      : trace_(trace), kernel_told_(std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); })) {}
+      : trace_(trace),
+        kernel_told_(std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); })),
+        senders_(senders_in_program(trace)) {}
 
   Requests by_connection() {
     gather_touches();
@@ -39,9 +47,12 @@ class RequestFinder {
     if (found_.all.empty()) return std::move(found_);
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i));
     for (Request& request : found_.all) place_begin(request);
+    for (Request& request : found_.all) end_first_stretch(request);
+    list_begins();
     for (Request& request : found_.all) place_end(request);
     begin_second_stretches();
     keep_apart();
+    set_inner_apart();
     std::ranges::stable_sort(found_.all, {}, &Request::arrived_ns);
     return std::move(found_);
   }
@@ -119,6 +130,7 @@ class RequestFinder {
       begins_.push_back(request.received);
       answers_.push_back(request.answered);
     }
+    for (const auto& [receive, send] : senders_) moments_[send];
     std::ranges::sort(begins_);
     std::ranges::sort(answers_);
     spawned_in_.assign(trace_.tasks.size(), TaskId::none());
@@ -127,11 +139,15 @@ class RequestFinder {
   void walk_thread(ThreadId thread) {
     uint32_t busy_before = trace_.thread_events(thread).begin;
     int64_t busy_ns = trace_.thread_events(thread).size() > 0 ? time(busy_before) : 0;
+    TaskId polling;
     for (TaskWalk walk(trace_, thread); walk.next();) {
       const uint32_t event = walk.event().value;
       const EventKind kind = walk.kind();
       if (const auto found = moments_.find(event); found != moments_.end())
-        found->second = {walk.task(), outermost_of(walk), busy_before, busy_ns};
+        found->second = {walk.task(), outermost_of(walk), busy_before, busy_ns,
+                         polling.valid() && polling == outermost_of(walk)};
+      if (kind == EventKind::block_end && static_cast<BlockReason>(walk.a()) == BlockReason::poll)
+        polling = outermost_of(walk);
       const bool hands_out = kind == EventKind::task_spawn || kind == EventKind::task_create;
       if (hands_out && walk.a() < spawned_in_.size()) spawned_in_[walk.a()] = walk.task();
       const bool goes_on =
@@ -160,7 +176,7 @@ class RequestFinder {
     const Moment& moment = moments_.at(request.received);
     const TaskId task = moment.outermost;
     if (task.valid() && trace_.tasks[task.index()].spawn.valid() && trace_.tasks[task.index()].end.valid() &&
-        !serves_others(task)) {
+        !moment.has_polled && !serves_others(task)) {
       request.task = task;
       request.arrived_ns = time(trace_.tasks[task.index()].spawn.value);
       return;
@@ -245,9 +261,57 @@ class RequestFinder {
            moments_.at(request.received).busy_before == moments_.at(request.answered).busy_before;
   }
 
-  void place_end(Request& request) const {
+  void end_first_stretch(Request& request) const {
     if (request.first.exists()) end_stretch(request.first, same_work(request) ? request.answered : request.received);
+  }
+
+  void list_begins() {
+    for (uint32_t i = 0; i < found_.all.size(); ++i) {
+      const Request& request = found_.all[i];
+      if (request.first.exists()) first_stretches_[request.first.before] = {request.first.until, i};
+      if (request.task.valid()) of_task_[request.task.value] = i;
+    }
+  }
+
+  // The request in whose first stretch the event is, or to whose task it leads. None: kNone.
+  uint32_t request_of(EventIndex event, TaskId task) const {
+    for (size_t levels = trace_.tasks.size(); levels > 0; --levels) {
+      if (event.valid()) {
+        const auto after = first_stretches_.upper_bound(event.value);
+        if (after != first_stretches_.begin() && event.value < std::prev(after)->second.until)
+          return std::prev(after)->second.request;
+      }
+      if (!task.valid()) return kNone;
+      if (const auto root = of_task_.find(task.value); root != of_task_.end()) return root->second;
+      event = trace_.tasks[task.index()].spawn;
+      task = spawned_in_[task.index()];
+    }
+    return kNone;
+  }
+
+  // The outermost task around the answer's work that began after the request was received. None: there is none, or it
+  // belongs to a request that had no answer yet.
+  TaskId goes_on_in(const Request& request) {
+    TaskId found;
+    TaskId task = moments_.at(request.answered).task;
+    for (size_t levels = trace_.tasks.size(); task.valid() && levels > 0; --levels) {
+      const TaskRow& row = trace_.tasks[task.index()];
+      if (!row.start.valid() || time(row.start.value) < time(request.received)) break;
+      found = task;
+      task = spawned_in_[task.index()];
+    }
+    if (!found.valid()) return found;
+    const TaskRow& row = trace_.tasks[found.index()];
+    if (row.kind != TaskKind::pooled || !row.spawn.valid()) return TaskId::none();
+    const uint32_t owner = request_of(row.spawn, spawned_in_[found.index()]);
+    if (owner != kNone && found_.all[owner].answered_ns > time(row.start.value)) return TaskId::none();
+    return taken_up_.insert(found.value).second ? found : TaskId::none();
+  }
+
+  void place_end(Request& request) {
     if (leads_to_answer(request)) return;
+    request.then = goes_on_in(request);
+    if (request.then.valid()) return;
     end_stretch(request.second, request.answered);
     request.second.before = request.answered;
   }
@@ -342,13 +406,58 @@ class RequestFinder {
     }
   }
 
+  // Requests that others asked for leave `all`.
+  void set_inner_apart() {
+    if (senders_.empty()) return;
+    std::unordered_set<uint32_t> tasks;
+    std::map<uint32_t, uint32_t> stretches;  // from which event to which
+    for (const Request& request : found_.all) {
+      if (request.task.valid()) tasks.insert(request.task.value);
+      for (const Stretch& stretch : {request.first, request.second}) {
+        if (stretch.exists()) stretches[stretch.before] = stretch.until;
+      }
+    }
+    const auto in_stretch = [&](EventIndex event) {
+      if (!event.valid()) return false;
+      const auto after = stretches.upper_bound(event.value);
+      return after != stretches.begin() && event.value < std::prev(after)->second;
+    };
+    const auto works_for_one = [&](uint32_t event) {
+      if (in_stretch(EventIndex(event))) return true;
+      TaskId task = moments_.at(event).task;
+      for (size_t levels = trace_.tasks.size(); task.valid() && levels > 0; --levels) {
+        if (tasks.contains(task.value)) return true;
+        const TaskRow& row = trace_.tasks[task.index()];
+        if (in_stretch(row.spawn) || in_stretch(row.create)) return true;
+        task = spawned_in_[task.index()];
+      }
+      return false;
+    };
+    for (Request& request : found_.all) {
+      const auto sender = std::ranges::lower_bound(senders_, std::pair(request.received, 0u));
+      const bool is_known = sender != senders_.end() && sender->first == request.received;
+      if (is_known && works_for_one(sender->second)) request.asked = sender->second;
+    }
+    const auto is_inner = [](const Request& request) { return request.asked != kNone; };
+    std::ranges::copy_if(found_.all, std::back_inserter(found_.inner), is_inner);
+    std::erase_if(found_.all, is_inner);
+  }
+
   const Trace& trace_;
   const bool kernel_told_;  // when threads left their cores
+  const std::vector<std::pair<uint32_t, uint32_t>> senders_;  // in the program, by event that receives
   Requests found_;
   std::vector<Touch> touches_;
   std::vector<uint32_t> begins_, answers_;  // sorted
   std::unordered_map<uint32_t, Moment> moments_;
-  std::vector<TaskId> spawned_in_;  // by task: the innermost task of its spawner
+  struct Begin {
+    uint32_t until;
+    uint32_t request;
+  };
+  std::map<uint32_t, Begin> first_stretches_;       // by their first event
+  std::unordered_map<uint32_t, uint32_t> of_task_;  // requests by their tasks
+  std::unordered_set<uint32_t> taken_up_;           // Request::then of those before
+  std::vector<TaskId> spawned_in_;                  // by task: the innermost task of its spawner
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 // whatever request uses it.
 //
 // Who works for it: the outermost task in which the request was received, if that task serves no other request (a
-// thread pool's task for each request). Else the stretch of the receiving thread, from where it last had nothing to do
+// thread pool's task for each request) and did not poll for it before. Else the stretch of the receiving thread, from where it last had nothing to do
 // (an event loop, a thread for each connection). Where another thread sends the answer, and no task leads to it, that
 // thread's stretch belongs to the request, too (threads that take requests from a queue of the program's own).
 //
@@ -38,10 +38,16 @@ struct Request {
   TaskId task;     // the outermost task that serves it alone; none: `first`
   Stretch first;   // of the thread that received it
   Stretch second;  // of the thread that answered; exists only where no task leads there
+  // A task in which the work goes on, though it was not handed out for it: a loop's task that was pending when the request
+  // was received, say, and then took it up. Exists only where no task leads to the answer otherwise, and without `second`.
+  TaskId then;
+  uint32_t asked = UINT32_MAX;  // of an inner request: the event `send` of the request that asked for it
 };
 
 struct Requests {
   std::vector<Request> all;  // sorted by arrived_ns
+  // What the program asked of itself, over a connection of its own, while it worked for another request. It is a part of that.
+  std::vector<Request> inner;
   uint32_t connections = 0;  // that carried some
   uint64_t unanswered = 0;   // received, and not answered before the recording ended: not among `all`
   uint64_t warm_up = 0;      // at the beginning, that are not among `all`

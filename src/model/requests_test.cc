@@ -116,6 +116,25 @@ TEST(Requests, ARequestLastsFromItsFirstBytesToTheLastOfItsAnswer) {
   EXPECT_EQ(found.unanswered, 0u);
 }
 
+// w1 works for a client and asks w2, which is in the same program; `main` asks w2, too, but works for nobody.
+TEST(Requests, WhatARequestAsksOfItsOwnProgramIsAPartOfIt) {
+  const Requests found = requests_by_connection(
+      parsed("thread main\nconnection in accepted 90 6001\nconnection out connected 6001 90\n"
+             "connection in2 accepted 90 6002\nconnection out2 connected 6002 90\n"
+             "100 w1 receive c1 10\n200 w1 send out 5\n210 w1 block_begin io -\n900 w1 block_end io\n"
+             "900 w1 receive out 7\n1000 w1 send c1 20\n"
+             "0 w2 block_begin poll -\n250 w2 block_end poll\n250 w2 receive in 5\n800 w2 send in 7\n"
+             "810 w2 block_begin poll -\n1510 w2 block_end poll\n1520 w2 receive in2 5\n1600 w2 send in2 7\n"
+             "1610 w2 thread_end\n1500 main send out2 5\n1700 main receive out2 7\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  EXPECT_EQ(found.all[0].answered_ns, 1000);
+  EXPECT_EQ(found.all[1].answered_ns, 1600);
+  ASSERT_EQ(found.inner.size(), 1u);
+  EXPECT_EQ(found.inner[0].arrived_ns, 250);
+  EXPECT_EQ(found.inner[0].answered_ns, 800);
+  EXPECT_NE(found.inner[0].asked, UINT32_MAX);
+}
+
 TEST(Requests, WhatIsNotAnsweredIsCounted) {
   const Requests found = requests_by_connection(
       parsed("100 w1 receive c1 10\n300 w1 send c1 10\n500 w1 receive c1 10\n700 w1 thread_end\n"));
@@ -152,6 +171,22 @@ TEST(Requests, TheSecondStretchBeginsWhereTheWaitForARequestEnds) {
   EXPECT_EQ(found.all[0].second.end_ns, 5300);
   EXPECT_EQ(found.all[1].second.begin_ns, 9300);
   EXPECT_EQ(found.all[1].second.end_ns, 13100);
+}
+
+// The loop has a task of the first request still to run when it gets the second: that task takes it up.
+TEST(Requests, APendingTaskMayTakeARequestUp) {
+  const Requests found = requests_by_connection(parsed(
+      "0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1200 loop task_spawn t1 - p m1\n"
+      "1300 loop send c1 10\n1400 loop block_begin poll -\n3000 loop block_end poll\n3100 loop receive c1 10\n"
+      "3200 loop task_start t2\n3300 loop task_spawn t3 - p m1\n3400 loop task_end t2\n"
+      "3500 loop block_begin poll -\n9900 loop block_end poll\n9900 loop thread_end\n"
+      "1250 w1 task_start t1\n1350 w1 task_spawn t2 - p m1\n1360 w1 task_end t1\n"
+      "3600 w1 task_start t3\n4000 w1 send c1 10\n4100 w1 task_end t3\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  EXPECT_FALSE(found.all[0].then.valid());
+  EXPECT_EQ(found.all[1].then, TaskId(1));
+  EXPECT_FALSE(found.all[1].second.exists());
+  EXPECT_EQ(found.all[1].first.end_ns, 3200);
 }
 
 TEST(Requests, ATaskThatTheFirstStretchHandsOutLeadsToTheAnswer) {

@@ -5,11 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "recorder/cpu_quota.h"
 #include "recorder/process_facts.h"
 
 namespace contrafact::recorder {
@@ -72,6 +78,16 @@ int usable_cores(int32_t pid) {
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));  // more CPUs than the set holds
 }
 
+// A group's limit on the time of cores, rounded up, is a number of cores as well: so does a JVM take it.
+std::vector<Fact> core_facts(int32_t pid) {
+  const int cores = usable_cores(pid);
+  const std::optional<double> quota = cpu_quota(pid);
+  if (!quota || *quota >= cores) return {{"cores", std::to_string(cores)}};
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", *quota);
+  return {{"cores", std::to_string(static_cast<int>(std::ceil(*quota)))}, {"cpu.quota", text.data()}};
+}
+
 int64_t unix_ns() {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -84,10 +100,10 @@ std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns, std::string command) {
       {"start.monotonic_ns", std::to_string(begin_ns)},
       {"start.unix_ns", std::to_string(unix_ns() - (base::monotonic_ns() - begin_ns))},
       {"pid", std::to_string(pid)},
-      {"cores", std::to_string(usable_cores(pid))},
       {"command", std::move(command)},
       {"recorder.version", CONTRAFACT_VERSION},
   };
+  std::ranges::move(core_facts(pid), std::back_inserter(facts));
   utsname system;
   if (uname(&system) == 0)
     facts.push_back({"system", std::string(system.sysname) + " " + system.release + " " + system.machine});
@@ -95,6 +111,11 @@ std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns, std::string command) {
 }
 
 }  // namespace
+
+bool is_under_quota(int32_t pid) {
+  const std::optional<double> quota = cpu_quota(pid == 0 ? getpid() : pid);
+  return quota && *quota < usable_cores(pid);
+}
 
 std::vector<Fact> process_facts(bool with_arguments) {
   return facts_of(getpid(), base::monotonic_ns(), command_line("self", with_arguments));

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/hex.h"
+#include "recorder/process_facts.h"
 
 namespace contrafact::recorder {
 
@@ -38,10 +39,11 @@ base::Result<std::unique_ptr<ProcessLog>> ProcessLog::begin(deferred::SharedArea
     log->tables_.fact(fact.key, fact.value);
     log->has_said_unseen_ |= fact.key.starts_with(kUnseenSchedulers);
   }
-  log->log_ =
-      std::make_unique<EventLog>(std::move(*writer), log->tables_, log->addresses_, options.access_sets_max, nullptr,
-                                 options.cpu_switches ? std::make_unique<IdleCores>(log->pid_, Host::record) : nullptr,
-                                 std::move(options.diagnostics));
+  std::unique_ptr<IdleCores> idle_cores;
+  if (options.cpu_switches && !is_under_quota(log->pid_))
+    idle_cores = std::make_unique<IdleCores>(log->pid_, Host::record);
+  log->log_ = std::make_unique<EventLog>(std::move(*writer), log->tables_, log->addresses_, options.access_sets_max,
+                                         nullptr, std::move(idle_cores), std::move(options.diagnostics));
   log->log_->take_texts(&log->texts_);
   return log;
 }

@@ -67,7 +67,7 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
     auto opened = CpuSwitches::open();
     if (opened) {
       switches = std::move(*opened);
-      idle_cores = std::make_unique<IdleCores>(0, Host::recorded_program);
+      if (!is_under_quota(0)) idle_cores = std::make_unique<IdleCores>(0, Host::recorded_program);
     }
     impl->tables.fact("cpu.switches", opened ? "kernel" : "unavailable: " + opened.error().message);
   } else {

@@ -65,7 +65,7 @@ base::Result<Estimate> inlined(const Trace& trace) {
 }
 
 size_t causes_simulated(const Trace& trace) {
-  return match_wakes(trace, model::thread_uses(trace)).count;
+  return match_wakes(trace).count;
 }
 
 TEST(Causes, WhoeverWakesAnIdleWorkerEndsNoSleepOfItsTask) {
@@ -84,6 +84,25 @@ TEST(Causes, ALockThatTheSpawnerHappenedToHoldDoesNot) {
   Trace trace = with_block("park", "lock", 45);
   EXPECT_TRUE(inlined(trace).ok());
   EXPECT_EQ(causes_simulated(trace), 0u);
+}
+
+// The task serves a connection whose other end is main's: run by main at once, it would wait for what main sends later.
+TEST(Causes, ARequestThatTheSpawnerSendsLaterMakesAnInlinedTaskWaitForItself) {
+  std::string text = block_text("io", "c2", 12);
+  const auto put = [&](std::string_view before, std::string_view line) {
+    const size_t at = text.find(before);
+    ASSERT_NE(at, std::string::npos);
+    text.insert(at, line);
+  };
+  put("0 main thread_begin", "connection a accepted 80 5001\nconnection o connected 5001 80\n");
+  put("60 main wait_begin", "45 main send o 8\n");
+  put("75 w1 task_complete", "51 w1 receive a 8\n");
+  base::Result<Trace> trace = model::parse_text(text);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  base::Result<Estimate> estimate = inlined(*trace);
+  ASSERT_FALSE(estimate.ok());
+  EXPECT_THAT(estimate.error().message, HasSubstr("would deadlock"));
+  EXPECT_EQ(causes_simulated(*trace), 1u);
 }
 
 TEST(Response, IsFromTheHandOutToTheResult) {

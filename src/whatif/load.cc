@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/kept_workers.h"
 #include "whatif/load_templates.h"
 #include "whatif/request_copier.h"
 #include "whatif/request_run.h"
@@ -56,6 +57,7 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
   options.build_trace = false;
   if (variant.cores > 0) options.cores = variant.cores;
   options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
+  for (PoolSize& size : options.pool_sizes) size.workers = templates.workers_of(size.pool.value, size.workers);
   const uint32_t cores = options.cores > 0 ? options.cores : model::recorded_cores(templates.trace());
   const SectionPlan plan = plan_sections(templates.program(), variant, options.lock_rule);
 
@@ -122,7 +124,8 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
 base::Result<LoadSimulator> LoadSimulator::make(const model::Facts& facts, const model::Requests& requests) {
   base::Result<RequestRun> run = with_request_tasks(facts.trace(), requests);
   if (!run) return run.error();
-  return LoadSimulator(std::make_unique<const LoadTemplates>(facts, *std::move(run)));
+  return LoadSimulator(
+      std::make_unique<const LoadTemplates>(facts, *std::move(run), model::kept_workers(facts.trace(), requests)));
 }
 
 LoadSimulator::LoadSimulator(std::unique_ptr<const LoadTemplates> templates) : templates_(std::move(templates)) {}

@@ -26,12 +26,13 @@ bool is_handed_on(OpCode code) {
 
 }  // namespace
 
-LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run)
+LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::vector<uint32_t> kept_workers)
     : recorded_(recorded),
       run_(std::move(run)),
       facts_(run_.trace),
       left_out_{model::event_costs(recorded.trace()), true},
-      program_(compile()) {
+      program_(compile()),
+      kept_workers_(std::move(kept_workers)) {
   skeleton_rows();
   find_templates();
   measure_hand_on();
@@ -49,7 +50,9 @@ SimProgram LoadTemplates::compile() {
 }
 
 std::string LoadTemplates::pool_name(uint32_t pool) const {
-  if (pool == hand_on_pool()) return "the threads that hand requests to pools";
+  if (pool == hand_on_pool())
+    return hand_on_threads_ == 1 ? "the thread that hands requests to pools"
+                                 : "the threads that hand requests to pools";
   return std::string(run_.trace.string(pools_[pool].name));
 }
 
@@ -71,9 +74,16 @@ void LoadTemplates::skeleton_rows() {
       capacities_.back() = program_.permits[i];
     // No worker of the recording is there: the row alone has to say how many there are.
     if (pools_[i].kind == format::PoolKind::permits || pools_[i].kind == format::PoolKind::thread_per_task) continue;
-    if (capacities_[i] == model::kUnboundedPool || pools_[i].core_size == capacities_[i]) continue;
-    pools_[i].core_size = pools_[i].max_size = capacities_[i];
+    const uint32_t workers = workers_of(i, capacities_[i]);
+    if (workers == model::kUnboundedPool || pools_[i].core_size == workers) continue;
+    pools_[i].core_size = pools_[i].max_size = workers;
   }
+}
+
+uint32_t LoadTemplates::workers_of(uint32_t pool, uint32_t size) const {
+  const uint32_t kept = pool < kept_workers_.size() ? kept_workers_[pool] : 0;
+  if (size == 0 || size == model::kUnboundedPool) return size;
+  return size > kept ? size - kept : 1;
 }
 
 void LoadTemplates::find_templates() {
@@ -263,6 +273,12 @@ std::vector<std::string> LoadTemplates::notes() const {
   std::vector<std::string> out;
   if (requests_most_ < kFewRequests)
     out.push_back(fmt::format("requests are long: at most {} are simulated at a time", requests_most_));
+  for (uint32_t pool = 0; pool < kept_workers_.size(); ++pool) {
+    if (kept_workers_[pool] == 0 || capacities_[pool] == model::kUnboundedPool) continue;
+    out.push_back(fmt::format(
+        "{} of the {} workers of pool {} accept connections or poll for what clients send: they serve no request",
+        kept_workers_[pool], capacities_[pool], pool_name(pool)));
+  }
   if (outside_ > 0)
     out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
                               outside_, run_.requests.size()));

@@ -28,7 +28,7 @@ class LoadTemplates {
   static constexpr uint32_t kNoId = UINT32_MAX;
 
   // `recorded` must outlive it; `run` is of its trace.
-  LoadTemplates(const model::Facts& recorded, RequestRun run);
+  LoadTemplates(const model::Facts& recorded, RequestRun run, std::vector<uint32_t> kept_workers);
   LoadTemplates(const LoadTemplates&) = delete;
   LoadTemplates& operator=(const LoadTemplates&) = delete;
 
@@ -45,7 +45,10 @@ class LoadTemplates {
   // What the thread that handed the request on computed for it, to a pool or to threads that it woke; -1: no such thread did.
   int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn]; }
   std::string pool_name(uint32_t pool) const;
+  // With those workers that serve no requests (model/kept_workers.h).
   uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? hand_on_threads_ : capacities_[pool]; }
+  // Of a pool of that size, how many workers can serve requests: one, if none is left over.
+  uint32_t workers_of(uint32_t pool, uint32_t size) const;
   // Locks that requests of several clients took; all others are one client's, or one request's, own.
   const std::vector<uint32_t>& shared_locks() const { return shared_locks_; }
   bool is_own_lock(uint32_t lock) const { return lock < is_shared_.size() && !is_shared_[lock]; }
@@ -75,7 +78,8 @@ class LoadTemplates {
   const LeftOut left_out_;
   const SimProgram program_;
   std::vector<format::PoolRow> pools_;
-  std::vector<uint32_t> capacities_;  // by pool
+  std::vector<uint32_t> capacities_;          // by pool
+  const std::vector<uint32_t> kept_workers_;  // by recorded pool
   std::vector<RequestTemplate> templates_;
   std::vector<int64_t> recorded_ns_, hand_on_ns_;  // by template
   uint32_t hand_on_threads_ = 0;

@@ -138,6 +138,29 @@ TEST(Load, AThreadThatAnswersForAnotherIsAWorker) {
 }
 
 // Time for handing over a task of the request stays with it where the task is copied, and is computing where it is not.
+// A handler of 2 ms asks a loop of the same program, which takes 8 ms for each: however many handlers there are, 125 a second.
+TEST(Load, WhatARequestAsksOfItsOwnProgramIsServedThere) {
+  std::string text = std::string(kConnections) + "connection in accepted 90 6001\nconnection out connected 6001 90\n";
+  std::string handlers, loop = "0 w2 block_begin poll -\n";
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = 50'000'000LL * i, asked = at + 2'000'000, answered = at + 10'000'000;
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, i + 1);
+    handlers += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{2} w1 send out 5\n{2} w1 block_begin io -\n{3} w1 block_end io\n"
+        "{3} w1 receive out 7\n{3} w1 send a 10\n{3} w1 task_end t{1}\n",
+        at, i + 1, asked, answered);
+    loop += fmt::format(
+        "{0} w2 block_end poll\n{0} w2 receive in 5\n{0} w2 block_begin sleep -\n{1} w2 block_end sleep\n"
+        "{1} w2 send in 7\n{1} w2 block_begin poll -\n",
+        asked, answered);
+  }
+  const Fixture service(text + handlers + loop);
+  EXPECT_EQ(service.requests.all.size(), 10u);
+  EXPECT_NEAR(per_second(service.run({.clients = 1, .requests = 100})), 100, 1);
+  const Variant variant{.pool_sizes = {{model::PoolId(0), 4}}};
+  EXPECT_NEAR(per_second(service.run({.clients = 8, .requests = 400}, variant)), 125, 3);
+}
+
 TEST(Load, TimeForHandingOverIsCopied) {
   std::string text(kConnections);
   text += "fact recording.ns.task_spawn 100\nfact recording.ns.task_start 100\n";

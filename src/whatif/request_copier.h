@@ -59,6 +59,7 @@ class RequestCopier {
     answer_mark_ = begin_mark + 1;
     tokens_.clear();
     find_tokens(from);
+    find_signals(from);
     for (const uint32_t task : from.tasks) {
       copy_fiber(from, drawn, task, copy_of(from, task));
     }
@@ -234,6 +235,21 @@ class RequestCopier {
     credit_counts_.clear();
   }
 
+  // Permits that a request takes and does not give back, or gives without having taken them, are signals between it and
+  // others, not something bounded that it uses.
+  void find_signals(const RequestTemplate& from) {
+    std::unordered_map<uint32_t, int64_t> taken;  // by pool
+    each_op(from, [&](const Op& op) {
+      const auto count = static_cast<int64_t>(op.value >> 32);
+      if (op.code == OpCode::permit_take) taken[static_cast<uint32_t>(op.value)] += count;
+      if (op.code == OpCode::permit_give) taken[static_cast<uint32_t>(op.value)] -= count;
+    });
+    signals_.clear();
+    for (const auto& [pool, count] : taken) {
+      if (count != 0) signals_.insert(pool);
+    }
+  }
+
   uint32_t token_at(const Op& op) {
     if (op.code == OpCode::token_wait || op.code == OpCode::token_fire)
       return tokens_[{OpCode::token_wait, op.value}].token;
@@ -301,6 +317,10 @@ class RequestCopier {
         case OpCode::mark:
           if (op.value == from.answer_mark) answer();
           continue;
+        case OpCode::permit_take:
+        case OpCode::permit_give:
+          if (signals_.contains(static_cast<uint32_t>(op.value))) continue;
+          break;
         case OpCode::take:
         case OpCode::give:
           if (model_.is_own_lock(lock_of(op.value))) continue;
@@ -392,7 +412,8 @@ class RequestCopier {
   std::vector<Client> clients_;
   // Of the request that is being copied:
   uint32_t first_task_ = 0, answer_ = 0, answer_mark_ = 0;
-  std::set<size_t> unpaired_;  // positions in the fiber that is being copied
+  std::set<uint32_t> signals_;  // pools of permits that are signals of the request that is being copied
+  std::set<size_t> unpaired_;   // positions in the fiber that is being copied
   std::map<WakeKey, Wakes> tokens_;
   std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> credit_counts_;
 };

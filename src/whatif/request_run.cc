@@ -48,19 +48,24 @@ std::string like_name(std::string_view name) {
 
 class RequestTasks {
  public:
-  RequestTasks(const Trace& trace, const model::Requests& requests) : trace_(trace), requests_(requests.all) {
+  RequestTasks(const Trace& trace, const model::Requests& requests)
+      : trace_(trace), requests_(requests.all), inner_(requests.inner) {
     made_.trace = trace;
     made_.requests.resize(requests_.size());
   }
 
   base::Result<RequestRun> run() {
-    for (size_t i = 0; i < requests_.size(); ++i) {
-      for (const Stretch* stretch : {&requests_[i].first, &requests_[i].second}) {
-        if (stretch->exists()) note_thread(*stretch, requests_[i].connection);
+    for (const std::vector<Request>* requests : {&requests_, &inner_}) {
+      for (const Request& request : *requests) {
+        for (const Stretch* stretch : {&request.first, &request.second}) {
+          if (stretch->exists()) note_thread(*stretch, request.connection);
+        }
       }
     }
     make_pools();
     for (size_t i = 0; i < requests_.size(); ++i) add_request(i);
+    for (const Request& request : inner_) add_inner(request);
+    std::ranges::sort(left_out_);
     rebuild();
     base::Result<Trace> finished = model::finish(std::move(made_.trace));
     if (!finished) return finished.error();
@@ -120,23 +125,48 @@ class RequestTasks {
   }
 
   void add_request(size_t number) {
-    const Request& request = requests_[number];
+    Request request = requests_[number];
     RunRequest& run = made_.requests[number];
     run.connection = request.connection;
     run.arrived_ns = request.arrived_ns;
     run.answered_ns = request.answered_ns;
-    run.root = request.task;
-    const Stretch first = request.first.exists() ? with_waiting(request.first) : Stretch();
-    if (first.exists()) {
-      run.root = add_task(first);
-      run.arrived_ns = std::min(run.arrived_ns, first.begin_ns);
-      arrivals_.emplace_back(first.begin_ns, run.root.value);
+    if (request.first.exists()) {
+      request.first = with_waiting(request.first);
+      run.arrived_ns = std::min(run.arrived_ns, request.first.begin_ns);
     }
-    if (!request.second.exists()) return;
-    const TaskId second = add_task(request.second);
-    const uint32_t hands_on = first.exists() ? first.until : trace_.tasks[request.task.index()].end.value;
-    const int64_t at_ns = first.exists() ? first.end_ns : trace_.time_ns[hands_on];
-    put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, second.value, kNowhere});
+    run.root = root_of(request);
+    if (request.first.exists()) arrivals_.emplace_back(request.first.begin_ns, run.root.value);
+    hand_on(request);
+  }
+
+  // Who asks for it hands its root out, instead of who took it in.
+  void add_inner(const Request& request) {
+    const TaskId root = root_of(request);
+    uint32_t place = kNowhere;
+    if (request.task.valid()) {
+      const model::EventIndex spawn = trace_.tasks[request.task.index()].spawn;
+      left_out_.push_back(spawn.value);
+      place = trace_.b[spawn.index()];
+    }
+    put_in_.push_back(
+        {request.asked, kHandsOn, EventKind::task_spawn, trace_.time_ns[request.asked], root.value, place});
+    hand_on(request);
+  }
+
+  TaskId root_of(const Request& request) { return request.first.exists() ? add_task(request.first) : request.task; }
+
+  void hand_on(const Request& request) {
+    const uint32_t hands_on =
+        request.first.exists() ? request.first.until : trace_.tasks[request.task.index()].end.value;
+    const int64_t at_ns = request.first.exists() ? request.first.end_ns : trace_.time_ns[hands_on];
+    if (request.then.valid()) {
+      const model::EventIndex spawn = trace_.tasks[request.then.index()].spawn;
+      left_out_.push_back(spawn.value);
+      put_in_.push_back(
+          {hands_on, kHandsOn, EventKind::task_spawn, at_ns, request.then.value, trace_.b[spawn.index()]});
+    } else if (request.second.exists()) {
+      put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, add_task(request.second).value, kNowhere});
+    }
   }
 
   // A thread that serves one connection waits for each request, under every load: what it computes to begin the wait, and behind
@@ -226,6 +256,7 @@ class RequestTasks {
       made.thread_ranges[t].begin = static_cast<uint32_t>(made.kind.size());
       for (uint32_t i = range.begin; i < range.end; ++i) {
         while (next < put_in_.size() && put_in_[next].before == i) put(put_in_[next++]);
+        if (std::ranges::binary_search(left_out_, i)) continue;
         const auto moved = moved_ns_.find(i);
         const int64_t time_ns = moved == moved_ns_.end() ? trace_.time_ns[i] : moved->second;
         put({i, 0, trace_.kind[i], time_ns, trace_.a[i], trace_.b[i]});
@@ -277,12 +308,14 @@ class RequestTasks {
 
   const Trace& trace_;
   const std::vector<Request>& requests_;
+  const std::vector<Request>& inner_;
   RequestRun made_;
   std::map<uint32_t, Server> servers_;
   std::map<uint32_t, PoolId> pool_of_thread_;
   mutable std::map<uint32_t, std::vector<Outermost>> walked_;  // by thread
   std::vector<PutIn> put_in_;
   std::unordered_map<uint32_t, int64_t> moved_ns_;  // by event: its new time
+  std::vector<uint32_t> left_out_;  // events, sorted
   std::vector<TaskRow> new_tasks_;
   std::vector<std::pair<int64_t, uint32_t>> arrivals_;
 };

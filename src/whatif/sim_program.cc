@@ -62,7 +62,7 @@ class Compiler {
       longest_start_pause_ns_ = start_pause_ns(trace_, 1 - disturbed_);
     }
     program_.fibers.resize(trace_.tasks.size() + trace_.threads.size());
-    tokens_ = match_wakes(trace_, facts_.uses());
+    tokens_ = match_wakes(facts_);
     program_.tokens = tokens_.count;
     program_.token_group = std::move(tokens_.group);
     program_.token_groups = std::move(tokens_.groups);
@@ -463,6 +463,9 @@ class Compiler {
         return;
       case EventKind::wake:
         return wake(event);
+      case EventKind::send:
+        mark(event);
+        return wake(event);
       case EventKind::worker_idle:
       case EventKind::worker_busy:
       case EventKind::pool_size:
@@ -677,6 +680,13 @@ class Compiler {
     while (next < end && is_of_taking(trace_.kind[next])) ++next;
     return next < end && trace_.kind[next] == EventKind::permit_take && deals_with_permits(next) &&
            model::is_permit_call(trace_, place);
+  }
+
+  bool mark(uint32_t event) {
+    const auto at = std::ranges::lower_bound(marked_, event);
+    if (at == marked_.end() || *at != event) return false;
+    add(current(), OpCode::mark, static_cast<uint64_t>(at - marked_.begin()));
+    return true;
   }
 
   void wake(uint32_t event) {

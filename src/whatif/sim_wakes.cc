@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <unordered_map>
 
 #include "model/library_calls.h"
 #include "model/task_walk.h"
@@ -49,20 +50,33 @@ class Groups {
   std::map<std::array<uint32_t, 3>, size_t> numbers_;  // by thread, task and place
 };
 
+// Which thread held a lock is luck: in another order the wake may come long after.
+bool must_be_woken(const Trace& trace, uint32_t block_begin) {
+  const auto reason = static_cast<BlockReason>(trace.a[block_begin]);
+  return reason != BlockReason::sleep && reason != BlockReason::io &&
+         !model::is_lock_call(trace, model::ContextId(trace.b[block_begin]));
+}
+
 }  // namespace
 
-Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses) {
+Tokens match_wakes(const model::Facts& facts) {
+  const Trace& trace = facts.trace();
+  const auto is_simulated = [&](uint32_t thread) { return facts.uses()[thread].role != ThreadRole::bystander; };
   std::vector<Wake> wakes;
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
-    if (uses[thread].role == ThreadRole::bystander) continue;  // not simulated: would never fire
+    if (!is_simulated(thread)) continue;  // would never fire
     const model::EventRange range = trace.thread_events(model::ThreadId(thread));
     for (uint32_t i = range.begin; i < range.end; ++i) {
       if (trace.kind[i] == EventKind::wake && trace.a[i] != UINT32_MAX)
         wakes.push_back({trace.a[i], trace.time_ns[i], i});
     }
   }
+  std::unordered_map<uint32_t, uint32_t> sends;  // by block_begin
+  for (const model::SocketWake& wake : facts.socket_wakes()) {
+    if (is_simulated(trace.thread_of(model::EventIndex(wake.send)).value)) sends.emplace(wake.block_begin, wake.send);
+  }
   Tokens tokens;
-  if (wakes.empty()) return tokens;
+  if (wakes.empty() && sends.empty()) return tokens;
   tokens.of_event.assign(trace.event_count(), UINT32_MAX);
   std::stable_sort(wakes.begin(), wakes.end(), [](const Wake& x, const Wake& y) {
     return x.target != y.target ? x.target < y.target : x.time_ns < y.time_ns;
@@ -75,18 +89,20 @@ Tokens match_wakes(const Trace& trace, const std::vector<model::ThreadUse>& uses
       if (!model::closes(walk.kind()) || !walk.has_closed()) continue;
       const FrameKind kind = walk.closed().kind;
       if (kind == FrameKind::task) continue;
-      const Wake* cause = nullptr;
+      uint32_t cause = UINT32_MAX;
       for (; next < wakes.size() && wakes[next].target == thread && wakes[next].time_ns <= walk.time_ns(); ++next)
-        cause = &wakes[next];
-      if (cause == nullptr || kind != FrameKind::block) continue;
-      const auto reason = static_cast<BlockReason>(trace.a[walk.closed().begin.index()]);
-      if (reason == BlockReason::sleep || reason == BlockReason::io) continue;
-      // Which thread held a lock is luck: in another order the wake may come long after.
-      if (model::is_lock_call(trace, model::ContextId(trace.b[walk.closed().begin.index()]))) continue;
-      tokens.of_event[cause->event] = tokens.count;
-      tokens.of_event[walk.closed().begin.index()] = tokens.count++;
-      const int64_t begin_ns = trace.time_ns[walk.closed().begin.index()];
-      tokens.ways.push_back({std::max(cause->time_ns, begin_ns), walk.time_ns()});
+        cause = wakes[next].event;
+      if (kind != FrameKind::block) continue;
+      const uint32_t begin = walk.closed().begin.value;
+      const auto send = sends.find(begin);
+      if (send != sends.end()) {
+        cause = send->second;
+      } else if (cause == UINT32_MAX || !must_be_woken(trace, begin)) {
+        continue;
+      }
+      tokens.of_event[cause] = tokens.count;
+      tokens.of_event[begin] = tokens.count++;
+      tokens.ways.push_back({std::max(trace.time_ns[cause], trace.time_ns[begin]), walk.time_ns()});
       groups.add(tokens, thread, walk);
     }
   }

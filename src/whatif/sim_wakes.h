@@ -3,8 +3,7 @@
 
 #include <vector>
 
-#include "model/thread_state.h"
-#include "model/trace.h"
+#include "model/facts.h"
 
 namespace contrafact::whatif {
 
@@ -25,8 +24,9 @@ struct Tokens {
 };
 
 // Matches only blocks that a wake must end (not sleeps, not input or output, not locks) with wakes by simulated
-// threads. A block's cause is the latest wake since the thread's previous block, wait or idle time ended.
-Tokens match_wakes(const model::Trace& trace, const std::vector<model::ThreadUse>& uses);
+// threads. A block's cause is the latest wake since the thread's previous block, wait or idle time ended. Sends that
+// ended waits for a socket of the program's own are wakes, too.
+Tokens match_wakes(const model::Facts& facts);
 
 class Crowding;
 // By pair: how long its hand-over took (sim_latency.h).

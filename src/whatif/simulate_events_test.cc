@@ -114,6 +114,36 @@ TEST(SimulateEvents, WakeBeforeTheBlockIsKept) {
   EXPECT_EQ(result.duration_ns, 1000 + 400);
 }
 
+// t1 serves a connection whose other end is main's. Two workers: its answer is there at 510. One: t1 comes after t2, and main
+// has its answer when that is over.
+TEST(SimulateEvents, AnAnswerOfTheProgramsOwnIsWaitedFor) {
+  const Trace trace = parsed(R"(
+connection a accepted 80 5001
+connection o connected 5001 80
+0 main task_spawn t2 c1 p m2
+0 main task_spawn t1 c1 p m2
+10 main send o 10
+10 main block_begin io c1
+510 main block_end io
+510 main receive o 10
+610 main thread_end
+0 w1 task_start t1
+0 w1 block_begin io c2
+10 w1 block_end io
+10 w1 receive a 10
+510 w1 send a 10
+510 w1 task_end t1
+0 w2 task_start t2
+1000 w2 task_end t2
+)");
+  const auto main_end = [](const Simulation& result) {
+    const model::EventRange range = result.trace.thread_events(model::ThreadId(0));
+    return result.trace.time_ns[range.end - 1];
+  };
+  EXPECT_EQ(main_end(simulated(trace, {.cores = 4})), 610);
+  EXPECT_EQ(main_end(simulated(trace, {.cores = 4, .pool_sizes = {{model::PoolId(0), 1}}})), 1000 + 500 + 100);
+}
+
 // Inlined, t2 would wait for a wake that only its own thread can bring about later: noted, not a hang.
 TEST(SimulateEvents, WakeThatCannotHappenIsNoted) {
   const Trace trace = parsed(R"(

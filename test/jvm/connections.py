@@ -8,8 +8,11 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = ("sockets", "timed", "selector", "asynchronous", "local", "none", "transfer", "http")
+KINDS = ("sockets", "timed", "slow", "selector", "asynchronous", "local", "none", "transfer", "http")
 VIRTUAL = "virtual"
+SLOW_NS = 30e6  # SLOW_MS of Connections.java
+IO, POLL = 4, 5  # format::BlockReason
+WAITS = {IO: 15, POLL: 5}
 FIRST_JDK_WITH_VIRTUAL = 21
 
 
@@ -88,6 +91,19 @@ def faults_of(kind, printed, document, info):
     return faults
 
 
+def wait_faults(document):
+    """Each of the slow server's answers is waited for in a block: in a poll by the client that has a selector."""
+    found, began = collections.Counter(), None
+    main = next(i for i, thread in enumerate(document["threads"]) if thread["name"] == "main")
+    for time, thread, kind, *operands in document["events"]:
+        if thread == main and kind == "block_begin":
+            began = time
+        elif thread == main and kind == "block_end" and operands[0] in WAITS and time - began > SLOW_NS / 2:
+            found[operands[0]] += 1
+    if found != WAITS:
+        yield f"slow: blocks of the client {dict(found)}, not {WAITS}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
@@ -101,6 +117,7 @@ def main():
             if (kind == "none") != (printed == ""):
                 faults.append(f"{kind}: the program printed {printed!r}")
             faults += faults_of(kind, printed, document, info)
+            faults += wait_faults(document) if kind == "slow" else []
     print("\n".join(faults) or f"{len(KINDS)} kinds of connections recorded as they were")
     sys.exit(1 if faults else 0)
 

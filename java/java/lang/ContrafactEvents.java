@@ -67,6 +67,7 @@ final class ContrafactEvents {
   static final int REQUESTING = 1 << 16;  // the thread asks for a lock, and the event of that is yet to come
   static final long STOPPED_AT = U.objectFieldOffset(Thread.class, "contrafactStoppedAt");  // of a virtual thread: its context then
   static final long UNMOUNTED = U.objectFieldOffset(Thread.class, "contrafactUnmounted");  // when it left its carrier last
+  static final long LAST_TIME = U.objectFieldOffset(Thread.class, "contrafactLastTime");  // in the buffer before; 0: there was none
   static final long NEXT_ID = U.objectFieldOffset(Thread.class, "contrafactNextId");
   static final long LIMIT_ID = U.objectFieldOffset(Thread.class, "contrafactLimitId");
   static final long FLAGS = U.objectFieldOffset(Thread.class, "contrafactFlags");
@@ -152,6 +153,10 @@ final class ContrafactEvents {
       }
     }
     if (U.getInt(buffer) >= U.getInt(buffer + ContrafactBuffer.CAPACITY)) {
+      int times = U.getInt(buffer + ContrafactBuffer.CURSOR_0);
+      if (times > 0) {
+        U.putLong(carrier, LAST_TIME, U.getLong(U.getLong(buffer + ContrafactBuffer.COLUMN_0) + 8L * (times - 1)));
+      }
       buffer = swap(U.getLong(buffer + ContrafactBuffer.OWNER));
       if (buffer == 0) {
         return 0;
@@ -220,8 +225,12 @@ final class ContrafactEvents {
    * just now, as virtual threads are that waited: what is before is another thread's.
    */
   private static long timeOf(long buffer, int n, long time, int times, long at) {
-    if (at == NOW || times == 0) {
+    if (at == NOW) {
       return System.nanoTime();
+    }
+    if (times == 0) {
+      long last = U.getLong(carrier(), LAST_TIME);
+      return at == ALSO || last == 0 ? System.nanoTime() : Math.max(at, last);
     }
     long ids = U.getLong(buffer + ContrafactBuffer.IDS);
     if (n > 0 && U.getShort(ids + 2L * (n - 1)) == (short) SWITCH_THREAD) {

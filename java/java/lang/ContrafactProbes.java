@@ -35,6 +35,8 @@ public final class ContrafactProbes {
   // format::BlockReason
   private static final int PARK = 0;
   private static final int SLEEP = 1;
+  static final int IO = 4;
+  private static final int POLL = 5;
 
   static final int UNKNOWN = -1;
   static final long WAIT_OVER = 3;         // a wait's token: it had an end before it began, and takes no time
@@ -232,6 +234,24 @@ public final class ContrafactProbes {
 
   public static long sleepBegin() {
     return blockBegin(SLEEP);
+  }
+
+  /** Before a call that waits for one socket. */
+  public static long ioBegin() {
+    return blockBegin(IO);
+  }
+
+  /** Before a call that waits until one of several sockets is ready, or for so many milliseconds. */
+  public static long pollBegin(int timeout) {
+    return timeout == 0 ? 0 : blockBegin(POLL);
+  }
+
+  /** A block that is over already: there was no telling that the call would wait. */
+  static void blocked(Thread thread, int reason, long began) {
+    if (U.getInt(thread, QUIET) == 0 && thread.getClass() != CARRIER) {
+      emitAt(thread, BLOCK_BEGIN, began, reason, context());
+      emit(thread, BLOCK_END, reason);
+    }
   }
 
   public static void blockEnd(Throwable failure, long token) {

@@ -20,6 +20,9 @@ public final class ContrafactSockets {
   private static final int OF_CONNECTED = 1;
   private static final int OF_OTHER = 2;
 
+  // A call that took less time got what was there already.
+  private static final long WAITED_NS_MIN = 20_000;
+
   private static final int END = -1;  // sun.nio.ch.IOStatus.EOF; what is below says that nothing was read, either
 
   private ContrafactSockets() {}
@@ -38,29 +41,38 @@ public final class ContrafactSockets {
     }
   }
 
-  /** Its ports are known when it is connected: it gets its number with its first bytes. */
-  public static void connecting(FileDescriptor descriptor) {
+  /** Its ports are known when it is connected: it gets its number with its first bytes. Begins a block. */
+  public static long connecting(FileDescriptor descriptor) {
     if (U.getInt(descriptor, NUMBER) == 0) {
       U.putInt(descriptor, NUMBER, CONNECTED);
     }
+    return ioBegin();
   }
 
-  public static void received(int count, FileDescriptor descriptor) {
-    received((long) count, descriptor);
+  public static void connected(Throwable failure, long token) {
+    blockEnd(failure, token);
   }
 
-  public static void received(long count, FileDescriptor descriptor) {
+  /** The time before a call: the peer may have what is sent before the call is over, and a call may wait for what it receives. */
+  public static long calling() {
+    return live ? System.nanoTime() : 0;
+  }
+
+  public static void received(int count, FileDescriptor descriptor, long time) {
+    received((long) count, descriptor, time);
+  }
+
+  public static void received(long count, FileDescriptor descriptor, long time) {
     if (live && (count > 0 || count == END)) {
+      Thread thread = Thread.currentThread();
+      if (time != 0 && System.nanoTime() - time >= WAITED_NS_MIN) {
+        blocked(thread, IO, time);
+      }
       int number = numberOf(descriptor);
       if (number >= 0) {
-        emit(Thread.currentThread(), RECEIVE, number, count > 0 ? bytes(count) : 0);
+        emit(thread, RECEIVE, number, count > 0 ? bytes(count) : 0);
       }
     }
-  }
-
-  /** The time before bytes are sent: the peer may have them before the call is over. */
-  public static long sending() {
-    return live ? System.nanoTime() : 0;
   }
 
   public static void sent(int count, FileDescriptor descriptor, long time) {
@@ -74,6 +86,56 @@ public final class ContrafactSockets {
         emitAt(Thread.currentThread(), SEND, time, number, bytes(count));
       }
     }
+  }
+
+  // ---- sockets that are no FileDescriptor's of the JDK: Netty's epoll transport. Its objects keep the numbers.
+
+  // By descriptor: it came from a call that accepts, and nobody has asked for its number since.
+  private static final byte[] NEW = new byte[1 << 16];
+
+  public static void accepted(int descriptor) {
+    if (live && descriptor >= 0 && descriptor < NEW.length) {
+      NEW[descriptor] = 1;
+    }
+  }
+
+  /** What its number is from then on. */
+  public static int connecting(int number) {
+    return number == 0 ? CONNECTED : number;
+  }
+
+  /** Returns the connection's number as its object is to keep it, and so does `sent`. */
+  public static int received(long count, int descriptor, int number, long time) {
+    if (!live || (count <= 0 && count != END)) {
+      return number;
+    }
+    int known = knownNumber(descriptor, number);
+    if (known > 0) {
+      emit(Thread.currentThread(), RECEIVE, known - 1, count > 0 ? bytes(count) : 0);
+    }
+    return known;
+  }
+
+  public static int sent(long count, int descriptor, int number, long time) {
+    if (!live || count <= 0 || time == 0) {
+      return number;
+    }
+    int known = knownNumber(descriptor, number);
+    if (known > 0) {
+      emitAt(Thread.currentThread(), SEND, time, known - 1, bytes(count));
+    }
+    return known;
+  }
+
+  private static int knownNumber(int descriptor, int number) {
+    if (number != 0 && number != CONNECTED) {
+      return number;
+    }
+    boolean isNew = descriptor < NEW.length && NEW[descriptor] != 0;
+    if (isNew) {
+      NEW[descriptor] = 0;
+    }
+    return addConnection(descriptor, number == CONNECTED ? OF_CONNECTED : isNew ? OF_ACCEPTED : OF_OTHER);
   }
 
   private static int bytes(long count) {

@@ -30,6 +30,7 @@ import java.util.concurrent.Future;
  */
 public final class Connections {
   private static final int CONNECTIONS = 3, REQUESTS = 5, REQUEST_BYTES = 20, ANSWER_BYTES = 300;
+  private static final int SLOW_CLIENTS = 4, SLOW_MS = 30;
   private static final int OF_CONNECTION = REQUESTS * REQUEST_BYTES, OF_ANSWERS = REQUESTS * ANSWER_BYTES;
 
   private Connections() {}
@@ -90,13 +91,71 @@ public final class Connections {
   }
 
   private static void answer(Socket socket) throws IOException {
+    answer(socket, () -> {});
+  }
+
+  private static void answer(Socket socket, Runnable work) throws IOException {
     try (socket) {
       byte[] buffer = new byte[4096];
       InputStream in = socket.getInputStream();
       while (in.read(buffer) > 0) {
+        work.run();
         socket.getOutputStream().write(new byte[ANSWER_BYTES]);
       }
     }
+  }
+
+  /** Clients of four kinds in turn, on this thread, wait for each answer of a server that takes its time. */
+  private static void slow() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread acceptor = start(() -> {
+        for (int i = 0; i < SLOW_CLIENTS; i++) {
+          Socket socket = server.accept();
+          start(() -> answer(socket, Connections::takeTime));
+        }
+      });
+      for (int limit : new int[] {0, 60_000}) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.getLocalPort())) {
+          socket.setSoTimeout(limit);
+          for (int k = 0; k < REQUESTS; k++) {
+            socket.getOutputStream().write(new byte[REQUEST_BYTES]);
+            socket.getInputStream().readNBytes(ANSWER_BYTES);
+          }
+          tellSlow(socket.getLocalPort(), server.getLocalPort());
+        }
+      }
+      for (boolean selects : new boolean[] {false, true}) {
+        try (SocketChannel channel = SocketChannel.open(server.getLocalSocketAddress()); Selector selector = Selector.open()) {
+          channel.configureBlocking(!selects);
+          if (selects) {
+            channel.register(selector, SelectionKey.OP_READ);
+          }
+          for (int k = 0; k < REQUESTS; k++) {
+            channel.write(ByteBuffer.allocate(REQUEST_BYTES));
+            if (selects) {
+              selector.select();
+              selector.selectedKeys().clear();
+            }
+            channel.read(ByteBuffer.allocate(4096));
+          }
+          tellSlow(channel.socket().getLocalPort(), server.getLocalPort());
+        }
+      }
+      acceptor.join();
+    }
+  }
+
+  private static void takeTime() {
+    try {
+      Thread.sleep(SLOW_MS);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void tellSlow(int local, int port) {
+    tell("connected", local, port, did(REQUESTS, OF_ANSWERS, REQUESTS, OF_CONNECTION));
+    tell("accepted", port, local, did(REQUESTS + 1, OF_CONNECTION, REQUESTS, OF_ANSWERS));
   }
 
   /** With a time limit: the JDK does without blocking calls, and waits for each answer. */
@@ -256,6 +315,7 @@ public final class Connections {
     switch (arguments[0]) {
       case "sockets" -> sockets();
       case "timed" -> timed();
+      case "slow" -> slow();
       case "selector" -> selector();
       case "asynchronous" -> asynchronous();
       case "local" -> local();
