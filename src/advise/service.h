@@ -39,10 +39,10 @@ struct LoadPoint {
 struct ServiceLimit {
   enum class Kind : uint8_t { none, cores, pool, thread, permits, lock };
   Kind kind = Kind::none;
-  uint32_t id = 0;            // of the pool or lock
-  uint32_t size = 0;          // workers, permits, cores
-  std::string name;           // in words
-  std::string besides;        // of cores: the pool that must be larger as well, because one thread has one core; may be empty
+  uint32_t id = 0;      // of the pool or lock
+  uint32_t size = 0;    // workers, permits, cores
+  std::string name;     // in words
+  std::string besides;  // of cores: the pool that must be larger as well, because one thread has one core; may be empty
   bool is_estimated = false;  // of a lock whose sections are not recorded (analysis/lock_bounds.h)
   double more = 0;            // by which share the throughput rises with twice as much of it, or without the lock
 };

@@ -144,9 +144,8 @@ inline void append(Client* client, EventKind kind, int64_t time_ns, Words... wor
   t_local.inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (is_own(client)) [[likely]] {
-    append_timed(kind, false, [&] {
-      Recorder::append_addressed(client, recorder::addressed_call(kind), time_ns, words...);
-    });
+    append_timed(kind, false,
+                 [&] { Recorder::append_addressed(client, recorder::addressed_call(kind), time_ns, words...); });
     t_local.last_event_ns = time_ns;
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -170,9 +169,8 @@ template <typename Now>
   local.inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (is_own(client)) [[likely]] {
-    append_timed(kind, kind != EventKind::lock_release, [&] {
-      local.last_event_ns = Recorder::append_pair(client, local.pairs, kind, lock, site, now);
-    });
+    append_timed(kind, kind != EventKind::lock_release,
+                 [&] { local.last_event_ns = Recorder::append_pair(client, local.pairs, kind, lock, site, now); });
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   local.inside = false;

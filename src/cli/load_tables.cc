@@ -134,7 +134,8 @@ std::string load_head_text(const LoadDocument& document) {
   constexpr double kErrorTold = 0.05;
   if (std::fabs(document.error) > kErrorTold)
     text += fmt::format(
-        "warning: simulated under the recorded load, the median answer takes {} {} than it did: so unsure is the rest\n",
+        "warning: simulated under the recorded load, the median answer takes {} {} than it did: so unsure is the "
+        "rest\n",
         table::percent_text(std::fabs(document.error)), document.error > 0 ? "longer" : "less time");
   return text;
 }
@@ -237,12 +238,8 @@ std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit) {
 }
 
 table::Json limit_json(const model::Trace& trace, const ServiceLimit& limit) {
-  return {{"kind", kind_name(limit.kind)},
-          {"name", name_of_limit(trace, limit)},
-          {"size", limit.size},
-          {"besides", limit.besides},
-          {"estimated", limit.is_estimated},
-          {"more", limit.more}};
+  return {{"kind", kind_name(limit.kind)}, {"name", name_of_limit(trace, limit)}, {"size", limit.size},
+          {"besides", limit.besides},      {"estimated", limit.is_estimated},     {"more", limit.more}};
 }
 
 table::Table load_table(const LoadDocument& document) {

@@ -33,7 +33,6 @@ struct Moment {
   bool has_polled = false;   // the outermost task has waited for what clients send
 };
 
-
 class RequestFinder {
  public:
   explicit RequestFinder(const Trace& trace)
@@ -150,10 +149,9 @@ class RequestFinder {
         polling = outermost_of(walk);
       const bool hands_out = kind == EventKind::task_spawn || kind == EventKind::task_create;
       if (hands_out && walk.a() < spawned_in_.size()) spawned_in_[walk.a()] = walk.task();
-      const bool goes_on =
-          closes(kind) && kind != EventKind::method_exit && kind != EventKind::lock_acquired &&
-          kind != EventKind::lock_acquired_shared &&
-          !(kind == EventKind::block_end && walk.has_closed() && !sleeps(walk.closed().begin.value));
+      const bool goes_on = closes(kind) && kind != EventKind::method_exit && kind != EventKind::lock_acquired &&
+                           kind != EventKind::lock_acquired_shared &&
+                           !(kind == EventKind::block_end && walk.has_closed() && !sleeps(walk.closed().begin.value));
       if (goes_on || kind == EventKind::task_start) busy_before = event + 1, busy_ns = walk.time_ns();
     }
   }
@@ -227,8 +225,8 @@ class RequestFinder {
     const uint32_t behind = next;
     while (next < end && goes_on()) ++next;
     // What comes before the next answer is done for that.
-    const bool answers_more = trace_.kind[event] == EventKind::send && next < end &&
-                              trace_.kind[next] == EventKind::send;
+    const bool answers_more =
+        trace_.kind[event] == EventKind::send && next < end && trace_.kind[next] == EventKind::send;
     if (answers_more) next = behind;
     stretch.until = std::min(next, end - 1);
     stretch.end_ns = time(stretch.until);
@@ -444,7 +442,7 @@ class RequestFinder {
   }
 
   const Trace& trace_;
-  const bool kernel_told_;  // when threads left their cores
+  const bool kernel_told_;                                    // when threads left their cores
   const std::vector<std::pair<uint32_t, uint32_t>> senders_;  // in the program, by event that receives
   Requests found_;
   std::vector<Touch> touches_;

@@ -35,9 +35,9 @@ struct Request {
   uint32_t answered = UINT32_MAX;    // the last event `send`; UINT32_MAX: the end of its task
   int64_t arrived_ns = 0;            // the program could have begun to work on it
   int64_t answered_ns = 0;           // the call that sends is over, if it took so long that it is a block
-  TaskId task;     // the outermost task that serves it alone; none: `first`
-  Stretch first;   // of the thread that received it
-  Stretch second;  // of the thread that answered; exists only where no task leads there
+  TaskId task;                       // the outermost task that serves it alone; none: `first`
+  Stretch first;                     // of the thread that received it
+  Stretch second;                    // of the thread that answered; exists only where no task leads there
   // A task in which the work goes on, though it was not handed out for it: a loop's task that was pending when the request
   // was received, say, and then took it up. Exists only where no task leads to the answer otherwise, and without `second`.
   TaskId then;

@@ -76,7 +76,8 @@ TEST(Requests, CallsThatComputeAreNoSleeps) {
   EXPECT_EQ(computed.all[1].arrived_ns, 10000);
   EXPECT_EQ(computed.all[0].first.end_ns, 26000);
   EXPECT_EQ(computed.all[1].first.begin_ns, 26000);
-  const Requests slept = requests_by_connection(parsed("cpu loop 100 9000 blocked\ncpu loop 21000 25000 blocked\n" + text));
+  const Requests slept =
+      requests_by_connection(parsed("cpu loop 100 9000 blocked\ncpu loop 21000 25000 blocked\n" + text));
   ASSERT_EQ(slept.all.size(), 2u);
   EXPECT_EQ(slept.all[1].arrived_ns, 26000);
   EXPECT_EQ(slept.all[0].first.end_ns, 20000);

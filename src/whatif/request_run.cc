@@ -175,7 +175,8 @@ class RequestTasks {
   Stretch with_waiting(Stretch stretch) {
     const uint32_t thread = thread_at(stretch);
     const auto server = servers_.find(thread);
-    if (server == servers_.end() || server->second.connections.size() != 1 || thread >= trace_.cpu.size()) return stretch;
+    if (server == servers_.end() || server->second.connections.size() != 1 || thread >= trace_.cpu.size())
+      return stretch;
     const auto& gaps = trace_.cpu[thread];
     const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
     const auto is = [&](uint32_t event, EventKind kind) {
@@ -315,7 +316,7 @@ class RequestTasks {
   mutable std::map<uint32_t, std::vector<Outermost>> walked_;  // by thread
   std::vector<PutIn> put_in_;
   std::unordered_map<uint32_t, int64_t> moved_ns_;  // by event: its new time
-  std::vector<uint32_t> left_out_;  // events, sorted
+  std::vector<uint32_t> left_out_;                  // events, sorted
   std::vector<TaskRow> new_tasks_;
   std::vector<std::pair<int64_t, uint32_t>> arrivals_;
 };

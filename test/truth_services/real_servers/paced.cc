@@ -153,11 +153,11 @@ class Ldap : public Protocol {
     const size_t one = line.find('\t'), two = line.find('\t', one + 1);
     if (two == std::string::npos) fail("no request: " + line);
     const auto text = [](const std::string& value) { return element('\4', value); };
-    const std::string filter =
-        element('\xa3', text(line.substr(one + 1, two - one - 1)) + text(line.substr(two + 1)));
-    const std::string search = text(line.substr(0, one)) + element('\x0a', "\2") + element('\x0a', std::string(1, '\0')) +
-                               element('\2', std::string(1, '\0')) + element('\2', std::string(1, '\0')) +
-                               element('\1', std::string(1, '\0')) + filter + element('\x30', text("1.1"));
+    const std::string filter = element('\xa3', text(line.substr(one + 1, two - one - 1)) + text(line.substr(two + 1)));
+    const std::string search = text(line.substr(0, one)) + element('\x0a', "\2") +
+                               element('\x0a', std::string(1, '\0')) + element('\2', std::string(1, '\0')) +
+                               element('\2', std::string(1, '\0')) + element('\1', std::string(1, '\0')) + filter +
+                               element('\x30', text("1.1"));
     return element('\x30', element('\2', "\1") + element('\x63', search));
   }
   bool is_whole(std::string_view answer) const override {
