@@ -11,6 +11,7 @@
 
 #include "model/event_cost.h"
 #include "model/pool_capacity.h"
+#include "whatif/sim_latency.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -36,6 +37,7 @@ LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::
   skeleton_rows();
   find_templates();
   measure_hand_on();
+  measure_cold();
   find_shared_locks();
   bound_requests();
 }
@@ -195,6 +197,74 @@ void LoadTemplates::measure_hand_on() {
     hand_on_ns_[i] = each_ns[by[i]];
     const bool is_woken = run_.trace.thread_of(run_.trace.tasks[templates_[i].tasks.front()].spawn).value >= clients;
     if (is_woken) recorded_ns_[i] += each_ns[by[i]];
+  }
+}
+
+int64_t LoadTemplates::computed_ns(const RequestTemplate& one) const {
+  const SectionPlan recorded;
+  uint64_t sum_ns = 0;
+  const auto add = [&](uint32_t fiber) {
+    for (const Op& op : ops_of(recorded, fiber))
+      sum_ns += op.code == OpCode::cpu || op.code == OpCode::around ? op.value : 0;
+  };
+  for (const uint32_t task : one.tasks) add(task);
+  for (const uint32_t thread : one.threads) add(program_.thread_fiber(thread));
+  return static_cast<int64_t>(sum_ns);
+}
+
+// Templates whose thread had slept before, if the program had one core: while no other thread of its was on that. Only the first
+// request in a thread's time on its core.
+std::vector<bool> LoadTemplates::begun_cold() const {
+  constexpr int64_t kSwitchNs = 5'000;  // from one thread to the next, at most
+  std::vector<std::pair<int64_t, int64_t>> on_core;
+  const model::Trace& trace = run_.trace;
+  for (const auto& gaps : trace.cpu) {
+    for (size_t i = 0; i + 1 < gaps.size(); ++i) on_core.emplace_back(gaps[i].in_ns, gaps[i + 1].out_ns);
+  }
+  std::ranges::sort(on_core);
+  const bool one_core = model::recorded_cores(trace) == 1;
+  std::vector<int64_t> ended_ns;  // by place in `on_core`: the latest end of those before
+  int64_t latest_ns = INT64_MIN;
+  for (const auto& [begin_ns, end_ns] : on_core) {
+    ended_ns.push_back(latest_ns);
+    latest_ns = std::max(latest_ns, end_ns);
+  }
+  std::set<std::pair<uint32_t, int64_t>> begun;  // by thread and time
+  std::vector<bool> found;
+  for (const RequestTemplate& one : templates_) {
+    const model::EventIndex start = trace.tasks[one.tasks.front()].start;
+    const uint32_t thread = trace.thread_of(start).value;
+    const auto& gaps = trace.cpu[thread];
+    const auto gap = std::ranges::upper_bound(gaps, trace.time_ns[start.index()], {}, &model::CpuGap::in_ns);
+    found.push_back(false);
+    if (gap == gaps.begin()) continue;
+    const model::CpuGap& before = *(gap - 1);
+    if (!begun.insert({thread, before.in_ns}).second || before.preempted) continue;
+    const auto at = std::ranges::lower_bound(on_core, std::pair(before.in_ns, INT64_MIN)) - on_core.begin();
+    const bool follows = at < std::ssize(ended_ns) && ended_ns[static_cast<size_t>(at)] > before.in_ns - kSwitchNs;
+    found.back() = !(one_core && follows);
+  }
+  return found;
+}
+
+// The difference of the medians. The recorded load has requests of both kinds, a saturated one hardly any that begin cold.
+void LoadTemplates::measure_cold() {
+  constexpr size_t kEachMin = 100;
+  const bool told = std::ranges::any_of(run_.trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
+  if (!model::is_native(run_.trace) || !told || run_.trace.cpu.size() < run_.trace.threads.size()) return;
+  const std::vector<bool> cold = begun_cold();
+  std::vector<int64_t> own_ns;
+  std::array<std::vector<int64_t>, 2> sorted_ns;  // warm, cold
+  for (size_t i = 0; i < templates_.size(); ++i) {
+    own_ns.push_back(computed_ns(templates_[i]));
+    sorted_ns[cold[i] ? 1 : 0].push_back(own_ns.back());
+  }
+  if (sorted_ns[0].size() < kEachMin || sorted_ns[1].size() < kEachMin) return;
+  cold_ns_ = std::max<int64_t>(0, median_ns(sorted_ns[1]) - median_ns(sorted_ns[0]));
+  if (cold_ns_ == 0) return;
+  for (size_t i = 0; i < templates_.size(); ++i) {
+    const double left = own_ns[i] > 0 ? 1 - static_cast<double>(cold_ns_) / static_cast<double>(own_ns[i]) : 1;
+    warm_share_.push_back(cold[i] ? std::clamp(left, 0.5, 1.0) : 1);
   }
 }
 

@@ -66,6 +66,9 @@ class LoadTemplates {
   void find_templates();
   void measure_hand_on();
   std::vector<uint32_t> wakers_of_servers() const;
+  void measure_cold();
+  std::vector<bool> begun_cold() const;
+  int64_t computed_ns(const RequestTemplate& one) const;
   double vm_share() const;
   double still_faster() const;
   void find_shared_locks();
@@ -83,7 +86,9 @@ class LoadTemplates {
   std::vector<RequestTemplate> templates_;
   std::vector<int64_t> recorded_ns_, hand_on_ns_;  // by template
   uint32_t hand_on_threads_ = 0;
-  std::vector<bool> is_shared_;  // by lock
+  int64_t cold_ns_ = 0;
+  std::vector<double> warm_share_;  // by template
+  std::vector<bool> is_shared_;     // by lock
   std::vector<uint32_t> shared_locks_;
   std::vector<uint32_t> stop_owner_;  // by stop of the virtual machine: the template that brings it
   uint32_t requests_most_ = UINT32_MAX;

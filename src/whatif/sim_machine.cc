@@ -240,6 +240,9 @@ bool SimMachine::step(uint32_t id) {
       ++frame.pc;
       clock_.at(clock_.now_ns() + less_credit(frame, static_cast<int64_t>(op.value)), TimedKind::resume, id);
       return false;
+    case OpCode::cold:
+      ++frame.pc;
+      return !clock_.was_idle(id) || step_cpu(id, static_cast<int64_t>(op.value));
     case OpCode::vm_wait:
       ++frame.pc;
       return step_vm_wait(id, static_cast<int64_t>(op.value));
