@@ -44,6 +44,10 @@ class LoadTemplates {
   uint32_t hand_on_threads() const { return hand_on_threads_; }
   // What the thread that handed the request on computed for it, to a pool or to threads that it woke; -1: no such thread did.
   int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn]; }
+  // What a request computes more if the core was idle before it (caches are cold, as is the core of a virtual machine that slept), and
+  // the share of the recorded one's computing that is left without that.
+  int64_t cold_ns() const { return cold_ns_; }
+  double warm_share(uint32_t drawn) const { return warm_share_.empty() ? 1 : warm_share_[drawn]; }
   std::string pool_name(uint32_t pool) const;
   // With those workers that serve no requests (model/kept_workers.h).
   uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? hand_on_threads_ : capacities_[pool]; }
