@@ -481,13 +481,6 @@ class Compiler {
     }
   }
 
-  bool mark(uint32_t event) {
-    const auto at = std::ranges::lower_bound(marked_, event);
-    if (at == marked_.end() || *at != event) return false;
-    add(current(), OpCode::mark, static_cast<uint64_t>(at - marked_.begin()));
-    return true;
-  }
-
   void synchronise(const TaskWalk& walk, uint32_t event) {
     const int64_t net_ns = model::closes(walk.kind()) ? pop_wait_net_ns() : 0;
     begin_or_end_round(event);
