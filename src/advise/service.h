@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,9 +46,10 @@ struct LoadPoint {
 struct ServiceLimit {
   enum class Kind : uint8_t { none, cores, pool, thread, permits, lock };
   Kind kind = Kind::none;
-  uint32_t id = 0;            // of the pool or lock
-  uint32_t size = 0;          // workers, permits, cores
-  std::string name;           // in words
+  uint32_t id = 0;      // of the pool or lock
+  uint32_t size = 0;    // workers, permits, cores
+  std::string name;     // in words
+  std::string besides;  // of cores: the pool that must be larger as well, because one thread has one core; may be empty
   bool is_estimated = false;  // of a lock whose sections are not recorded (analysis/lock_bounds.h)
   double more = 0;            // by which share the throughput rises with twice as much of it, or without the lock
 };
@@ -84,7 +86,8 @@ class Service {
   // Requests answered a second if so many clients ask without thinking, simulated with one seed: for comparisons of
   // variants. 0: the program hangs.
   base::Result<double> capacity(const whatif::Variant& variant, uint32_t clients) const;
-  // REQUIRES: so many clients saturate the program.
+  // REQUIRES: so many clients saturate the program. If nothing helps by itself where the cores are used up, the cores with the pool
+  // that helps most beside them.
   base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, uint32_t clients) const;
 
   // The recorded load simulated, against the recording: the median time of answers, as a share.
@@ -98,8 +101,14 @@ class Service {
   base::Result<LoadPoint> least_hanging(const whatif::Variant& variant, uint32_t runs_with, LoadPoint hangs) const;
   // A lock whose sections are not recorded allows less than was simulated.
   static void limit_by(const analysis::LockBound& bound, Saturation& found);
-  base::Result<double> most(const whatif::Variant& variant, uint32_t clients,
-                            const whatif::SimulateOptions& machine) const;
+  // Of one simulated closed load.
+  struct Most {
+    double per_second = 0;
+    double cores_used = 0;
+    std::map<uint32_t, double> wait_share;  // by lock: of the clients' time
+  };
+  base::Result<Most> most(const whatif::Variant& variant, uint32_t clients,
+                          const whatif::SimulateOptions& machine) const;
 
   const whatif::LoadSimulator& simulator_;
   const analysis::Arrivals& arrivals_;

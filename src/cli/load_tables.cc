@@ -207,6 +207,9 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
     case ServiceLimit::Kind::none:
       return "nothing of which twice as much would help by itself limits it";
     case ServiceLimit::Kind::cores:
+      if (!limit.besides.empty())
+        return fmt::format("limited by {}, of which {} can use no more (with twice as many of both {})", name,
+                           limit.besides, more);
       return fmt::format("limited by {} (with twice as many {})", name, more);
     case ServiceLimit::Kind::pool:
       return fmt::format("limited by pool {}, {} workers (with twice as many {})", name, limit.size, more);
@@ -256,11 +259,8 @@ std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit) {
 }
 
 table::Json limit_json(const model::Trace& trace, const ServiceLimit& limit) {
-  return {{"kind", kind_name(limit.kind)},
-          {"name", name_of_limit(trace, limit)},
-          {"size", limit.size},
-          {"estimated", limit.is_estimated},
-          {"more", limit.more}};
+  return {{"kind", kind_name(limit.kind)}, {"name", name_of_limit(trace, limit)}, {"size", limit.size},
+          {"besides", limit.besides},      {"estimated", limit.is_estimated},     {"more", limit.more}};
 }
 
 table::Table load_table(const LoadDocument& document) {

@@ -35,10 +35,10 @@ struct Request {
   uint32_t received = UINT32_MAX;    // the first event `receive`
   uint32_t answered = UINT32_MAX;    // the last event `send`; UINT32_MAX: the end of its task
   int64_t arrived_ns = 0;            // the program could have begun to work on it
-  int64_t answered_ns = 0;
-  TaskId task;     // the outermost task that serves it alone; none: `first`
-  Stretch first;   // of the thread that received it
-  Stretch second;  // of the thread that answered; exists only where no task leads there
+  int64_t answered_ns = 0;           // the call that sends is over, if it took so long that it is a block
+  TaskId task;                       // the outermost task that serves it alone; none: `first`
+  Stretch first;                     // of the thread that received it
+  Stretch second;                    // of the thread that answered; exists only where no task leads there
   // A task in which the work goes on, though it was not handed out for it: a loop's task that was pending when the request
   // was received, say, and then took it up. Exists only where no task leads to the answer otherwise, and without `second`.
   TaskId then;
@@ -57,6 +57,10 @@ struct Requests {
   bool named_by_code = false;          // endpoints are called as the code that handles them
   bool by_task = false;                // no connection was seen: outermost tasks stand for requests
 };
+
+// The event with which the call of an event `send` is over: the end of the block behind it, else the send itself, as short
+// calls have no other.
+uint32_t end_of_send(const Trace& trace, uint32_t send);
 
 // Of a program that accepted connections. None: it has no answered request.
 Requests requests_by_connection(const Trace& trace);
