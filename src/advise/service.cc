@@ -23,10 +23,26 @@ constexpr double kTOfBatches = 1.729;  // Student's, 19 degrees of freedom, 90 %
 
 // The steady part of one simulated run.
 struct Steady {
-  std::vector<int64_t> answers_ns;  // times of answers, sorted
-  std::vector<double> rates;        // requests a second, by batch
+  std::vector<const ServedRequest*> answered;  // in the order of their answers
+  std::vector<double> rates;                   // requests a second, by batch
   double per_second = 0;
 };
+
+// Answers for each request that comes, in the last three quarters of the time in which some come: behind that, a queue only gets shorter.
+double kept_up(const LoadRun& run) {
+  int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+  for (const ServedRequest& request : run.served) {
+    first_ns = std::min(first_ns, request.arrived_ns);
+    last_ns = std::max(last_ns, request.arrived_ns);
+  }
+  const auto is_meanwhile = [&](int64_t ns) { return ns > first_ns + (last_ns - first_ns) / 4 && ns <= last_ns; };
+  double came = 0, answered = 0;
+  for (const ServedRequest& request : run.served) {
+    came += is_meanwhile(request.arrived_ns) ? 1 : 0;
+    answered += is_meanwhile(request.answered_ns) ? 1 : 0;
+  }
+  return came > 0 ? answered / came : 1;
+}
 
 Steady steady_of(const LoadRun& run, bool open, uint32_t clients) {
   std::vector<const ServedRequest*> answered;
@@ -42,8 +58,8 @@ Steady steady_of(const LoadRun& run, bool open, uint32_t clients) {
   const size_t end = open || answered.size() <= 2 * clients ? answered.size() : answered.size() - clients;
   Steady steady;
   if (end <= begin + 1) return steady;
-  for (size_t i = begin; i < end; ++i) steady.answers_ns.push_back(answered[i]->answered_ns - answered[i]->arrived_ns);
-  std::ranges::sort(steady.answers_ns);
+  steady.answered.assign(answered.begin() + static_cast<ptrdiff_t>(begin),
+                         answered.begin() + static_cast<ptrdiff_t>(end));
   const auto rate = [&](size_t from, size_t to) {
     const int64_t ns = answered[to]->answered_ns - answered[from]->answered_ns;
     return ns > 0 ? static_cast<double>(to - from) * 1e9 / static_cast<double>(ns) : 0;
@@ -63,6 +79,13 @@ double half_width(const std::vector<double>& batches) {
   double squares = 0;
   for (const double value : batches) squares += (value - mean) * (value - mean);
   return kTOfBatches * std::sqrt(squares / (count - 1) / count);
+}
+
+// Sorts them.
+EndpointAnswers answers_of(std::vector<int64_t>& ns) {
+  std::ranges::sort(ns);
+  return {static_cast<uint32_t>(ns.size()), analysis::percentile_ns(ns, 0.5), analysis::percentile_ns(ns, 0.9),
+          analysis::percentile_ns(ns, 0.99)};
 }
 
 }  // namespace
@@ -89,7 +112,10 @@ size_t warm_up_end(const std::vector<double>& values) {
 
 Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)
     : simulator_(simulator), arrivals_(arrivals), options_(std::move(options)) {
-  std::vector<int64_t> recorded_ns = simulator_.recorded_ns();
+  std::vector<int64_t> recorded_ns;
+  for (uint32_t i = 0; i < simulator_.recorded_ns().size(); ++i) {
+    if (is_shown(i)) recorded_ns.push_back(simulator_.recorded_ns()[i]);
+  }
   const base::Result<LoadPoint> recorded = at_load({}, 1);
   if (!recorded || recorded->stuck || recorded_ns.empty()) return;
   // Of the medians: a few answers that something held up say little of what the service can take.
@@ -98,11 +124,16 @@ Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrival
   if (median_ns > 0) error_ = static_cast<double>(recorded->p50_ns) / static_cast<double>(median_ns) - 1;
 }
 
+bool Service::is_shown(uint32_t drawn) const {
+  return options_.shown.empty() || options_.shown[options_.endpoints[drawn]];
+}
+
 base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   LoadPoint point{.open = load.open, .clients = load.open ? 0 : load.clients, .offered = load.per_second};
   std::vector<int64_t> answers_ns;
+  std::vector<std::vector<int64_t>> by_endpoint;
   std::vector<double> rates;
-  double per_second = 0;
+  double per_second = 0, answered = 0;  // the latter of those that came
   for (uint32_t seed = 1; seed <= options_.seeds; ++seed) {
     load.seed = seed;
     const base::Result<LoadRun> run = simulator_.simulate(variant, load, {.cores = options_.cores});
@@ -113,15 +144,23 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
       return point;
     }
     const Steady steady = steady_of(*run, load.open, load.clients);
-    answers_ns.insert(answers_ns.end(), steady.answers_ns.begin(), steady.answers_ns.end());
+    for (const ServedRequest* request : steady.answered) {
+      const int64_t ns = request->answered_ns - request->arrived_ns;
+      if (is_shown(request->drawn)) answers_ns.push_back(ns);
+      if (options_.endpoints.empty()) continue;
+      const uint32_t endpoint = options_.endpoints[request->drawn];
+      if (by_endpoint.size() <= endpoint) by_endpoint.resize(endpoint + 1);
+      by_endpoint[endpoint].push_back(ns);
+    }
     rates.insert(rates.end(), steady.rates.begin(), steady.rates.end());
     per_second += steady.per_second / options_.seeds;
+    if (load.open) answered += kept_up(*run) / options_.seeds;
     point.cores_used += run->simulation.core_utilisation / options_.seeds;
   }
-  std::ranges::sort(answers_ns);
+  for (std::vector<int64_t>& ns : by_endpoint) point.endpoints.push_back(answers_of(ns));
   point.per_second = per_second;
   constexpr double kKeepsUp = 0.97;
-  point.keeps_up = !load.open || per_second >= kKeepsUp * load.per_second;
+  point.keeps_up = !load.open || answered >= kKeepsUp;
   // Open requests that are kept up with come as often as they come.
   const double error = load.open && point.keeps_up ? 0 : std::fabs(error_);
   const double half = std::max(half_width(rates), error * per_second);
@@ -133,9 +172,10 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
                                              [](double sum, int64_t ns) { return sum + static_cast<double>(ns); }) /
                              static_cast<double>(answers_ns.size()));
   }
-  point.p50_ns = analysis::percentile_ns(answers_ns, 0.5);
-  point.p90_ns = analysis::percentile_ns(answers_ns, 0.9);
-  point.p99_ns = analysis::percentile_ns(answers_ns, 0.99);
+  const EndpointAnswers all = answers_of(answers_ns);
+  point.p50_ns = all.p50_ns;
+  point.p90_ns = all.p90_ns;
+  point.p99_ns = all.p99_ns;
   if (options_.progress) options_.progress();
   return point;
 }
@@ -158,74 +198,97 @@ base::Result<LoadPoint> Service::at_load(const Variant& variant, double k) const
   return at_clients(variant, std::max(1u, static_cast<uint32_t>(std::lround(k * arrivals_.clients))), true);
 }
 
-base::Result<double> Service::most(const Variant& variant, uint32_t clients,
-                                   const whatif::SimulateOptions& machine) const {
+base::Result<Service::Most> Service::most(const Variant& variant, uint32_t clients,
+                                          const whatif::SimulateOptions& machine) const {
   const base::Result<LoadRun> run = simulator_.simulate(
       variant, {.clients = clients, .requests = std::max(options_.requests, 20 * clients)}, machine);
   if (!run) return run.error();
   if (options_.progress) options_.progress();
-  return run->simulation.stuck.empty() ? steady_of(*run, false, clients).per_second : 0;
+  Most found;
+  found.per_second = run->simulation.stuck.empty() ? steady_of(*run, false, clients).per_second : 0;
+  found.cores_used = run->simulation.core_utilisation;
+  const auto all_ns = static_cast<double>(clients) * static_cast<double>(run->simulation.duration_ns);
+  for (const whatif::LockWait& lock : run->simulation.locks) {
+    if (all_ns > 0) found.wait_share[lock.lock] = static_cast<double>(lock.wait_ns) / all_ns;
+  }
+  return found;
 }
 
 base::Result<double> Service::capacity(const Variant& variant, uint32_t clients) const {
-  return most(variant, clients, {.cores = options_.cores});
+  const base::Result<Most> found = most(variant, clients, {.cores = options_.cores});
+  if (!found) return found.error();
+  return found->per_second;
 }
 
 base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t clients) const {
   const uint32_t cores = options_.cores > 0 ? options_.cores : simulator_.recorded_cores();
-  const base::Result<double> base = most(variant, clients, {.cores = options_.cores});
+  const base::Result<Most> base = most(variant, clients, {.cores = options_.cores});
   if (!base) return base.error();
   constexpr double kMoreMin = 0.03;
   ServiceLimit best;
   const auto consider = [&](ServiceLimit limit, const Variant& changed,
                             const whatif::SimulateOptions& machine) -> base::Status {
-    const base::Result<double> made = most(changed, clients, machine);
+    const base::Result<Most> made = most(changed, clients, machine);
     if (!made) return made.error();
-    limit.more = *base > 0 ? *made / *base - 1 : 0;
+    limit.more = base->per_second > 0 ? made->per_second / base->per_second - 1 : 0;
     if (limit.more > std::max(kMoreMin, best.more)) best = std::move(limit);
     return {};
   };
+  const ServiceLimit the_cores{.kind = ServiceLimit::Kind::cores,
+                               .size = cores,
+                               .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))};
   if (cores > 0) {
-    const base::Status status =
-        consider({.kind = ServiceLimit::Kind::cores,
-                  .size = cores,
-                  .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))},
-                 variant, {.cores = 2 * cores});
+    const base::Status status = consider(the_cores, variant, {.cores = 2 * cores});
     if (!status) return status.error();
   }
-  // Behind the last pool are the threads that hand requests to pools.
-  const auto pools = static_cast<uint32_t>(simulator_.pools().size());
-  for (uint32_t pool = 0; pool <= pools; ++pool) {
-    const uint32_t size = simulator_.pool_size(pool);
-    if (size == 0 || size == model::kUnboundedPool) continue;
-    uint32_t now = size;
-    for (const whatif::PoolSize& changed : variant.pool_sizes) {
-      if (changed.pool.value == pool) now = changed.workers;
+  const auto consider_pools = [&](uint32_t of_cores, bool besides) -> base::Status {
+    for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
+      const uint32_t size = simulator_.pool_size(pool);
+      if (size == 0 || size == model::kUnboundedPool) continue;
+      uint32_t now = size;
+      for (const whatif::PoolSize& changed : variant.pool_sizes) {
+        if (changed.pool.value == pool) now = changed.workers;
+      }
+      const std::string threads = simulator_.threads_of(pool);
+      for (const whatif::ThreadSize& changed : variant.thread_sizes) {
+        if (changed.threads == threads) now = changed.count;
+      }
+      const bool permits = simulator_.pools()[pool].kind == format::PoolKind::permits;
+      const auto kind = permits    ? ServiceLimit::Kind::permits
+                        : now == 1 ? ServiceLimit::Kind::thread
+                                   : ServiceLimit::Kind::pool;
+      Variant changed = variant;
+      std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
+      std::erase_if(changed.thread_sizes, [&](const whatif::ThreadSize& one) { return one.threads == threads; });
+      if (threads.empty()) {
+        changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
+      } else {
+        changed.thread_sizes.push_back({threads, 2 * now});
+      }
+      ServiceLimit limit = the_cores;
+      if (besides) {
+        limit.besides = simulator_.pool_name(pool);
+      } else {
+        limit = {.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)};
+      }
+      const base::Status status = consider(std::move(limit), changed, {.cores = of_cores});
+      if (!status) return status;
     }
-    const std::string threads = simulator_.threads_of(pool);
-    for (const whatif::ThreadSize& changed : variant.thread_sizes) {
-      if (changed.threads == threads) now = changed.count;
-    }
-    const bool permits = pool < pools && simulator_.pools()[pool].kind == format::PoolKind::permits;
-    const auto kind = permits    ? ServiceLimit::Kind::permits
-                      : now == 1 ? ServiceLimit::Kind::thread
-                                 : ServiceLimit::Kind::pool;
-    Variant changed = variant;
-    std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
-    std::erase_if(changed.thread_sizes, [&](const whatif::ThreadSize& one) { return one.threads == threads; });
-    if (threads.empty()) {
-      changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
-    } else {
-      changed.thread_sizes.push_back({threads, 2 * now});
-    }
-    const base::Status status = consider({.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)},
-                                         changed, {.cores = options_.cores});
-    if (!status) return status.error();
-  }
+    return {};
+  };
+  if (const base::Status status = consider_pools(options_.cores, false); !status) return status.error();
   for (const uint32_t lock : simulator_.shared_locks()) {
+    // Of the clients' time, what they wait for the lock is all that they can gain. A server may have thousands of locks.
+    const auto waited = base->wait_share.find(lock);
+    const double share = waited == base->wait_share.end() ? 0 : waited->second;
+    if (share < 1 && share / (1 - share) < std::max(kMoreMin, best.more)) continue;
     const base::Status status = consider({.kind = ServiceLimit::Kind::lock, .id = lock},
                                          simulator_.without_lock(variant, lock), {.cores = options_.cores});
     if (!status) return status.error();
+  }
+  constexpr double kUsedUp = 0.95;
+  if (best.kind == ServiceLimit::Kind::none && cores > 0 && base->cores_used > kUsedUp) {
+    if (const base::Status status = consider_pools(2 * cores, true); !status) return status.error();
   }
   return best;
 }

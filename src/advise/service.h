@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@
 
 namespace contrafact::advise {
 
+// The answers to one endpoint's requests, under one load.
+struct EndpointAnswers {
+  uint32_t answers = 0;  // in the steady state of all simulations
+  int64_t p50_ns = 0, p90_ns = 0, p99_ns = 0;
+};
+
 // One load, simulated. Times are from a request's arrival to its answer.
 struct LoadPoint {
   bool open = false;
@@ -28,8 +35,9 @@ struct LoadPoint {
   double per_second = 0;     // that are answered
   double low = 0, high = 0;  // 90 % interval of per_second
   int64_t mean_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0;
-  double cores_used = 0;  // share of the cores' time; 0: unlimited cores
-  bool stuck = false;     // the program hangs under this load: nothing else is known
+  std::vector<EndpointAnswers> endpoints;  // by endpoint; empty: they are not asked for
+  double cores_used = 0;                   // share of the cores' time; 0: unlimited cores
+  bool stuck = false;                      // the program hangs under this load: nothing else is known
   std::string stuck_reason;
   bool keeps_up = true;  // open: answers as many requests as come
 };
@@ -38,9 +46,10 @@ struct LoadPoint {
 struct ServiceLimit {
   enum class Kind : uint8_t { none, cores, pool, thread, permits, lock };
   Kind kind = Kind::none;
-  uint32_t id = 0;            // of the pool or lock
-  uint32_t size = 0;          // workers, permits, cores
-  std::string name;           // in words
+  uint32_t id = 0;      // of the pool or lock
+  uint32_t size = 0;    // workers, permits, cores
+  std::string name;     // in words
+  std::string besides;  // of cores: the pool that must be larger as well, because one thread has one core; may be empty
   bool is_estimated = false;  // of a lock whose sections are not recorded (analysis/lock_bounds.h)
   double more = 0;            // by which share the throughput rises with twice as much of it, or without the lock
 };
@@ -56,7 +65,11 @@ struct ServiceOptions {
   uint32_t requests = 2000;  // of each simulated load, at least
   uint32_t seeds = 3;
   std::vector<analysis::LockBound> lock_bounds = {};  // of the recording, the lowest first
-  std::function<void()> progress;                     // after each simulated load; may be empty
+  // By drawn request: its endpoint; empty: endpoints are not asked for. Of the endpoints, those whose answers the times are of;
+  // empty: all.
+  std::vector<uint32_t> endpoints = {};
+  std::vector<bool> shown = {};
+  std::function<void()> progress;  // after each simulated load; may be empty
 };
 
 class Service {
@@ -73,7 +86,8 @@ class Service {
   // Requests answered a second if so many clients ask without thinking, simulated with one seed: for comparisons of
   // variants. 0: the program hangs.
   base::Result<double> capacity(const whatif::Variant& variant, uint32_t clients) const;
-  // REQUIRES: so many clients saturate the program.
+  // REQUIRES: so many clients saturate the program. If nothing helps by itself where the cores are used up, the cores with the pool
+  // that helps most beside them.
   base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, uint32_t clients) const;
 
   // The recorded load simulated, against the recording: the median time of answers, as a share.
@@ -82,12 +96,19 @@ class Service {
   const whatif::LoadSimulator& simulator() const { return simulator_; }
 
  private:
+  bool is_shown(uint32_t drawn) const;
   base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
   base::Result<LoadPoint> least_hanging(const whatif::Variant& variant, uint32_t runs_with, LoadPoint hangs) const;
   // A lock whose sections are not recorded allows less than was simulated.
   static void limit_by(const analysis::LockBound& bound, Saturation& found);
-  base::Result<double> most(const whatif::Variant& variant, uint32_t clients,
-                            const whatif::SimulateOptions& machine) const;
+  // Of one simulated closed load.
+  struct Most {
+    double per_second = 0;
+    double cores_used = 0;
+    std::map<uint32_t, double> wait_share;  // by lock: of the clients' time
+  };
+  base::Result<Most> most(const whatif::Variant& variant, uint32_t clients,
+                          const whatif::SimulateOptions& machine) const;
 
   const whatif::LoadSimulator& simulator_;
   const analysis::Arrivals& arrivals_;

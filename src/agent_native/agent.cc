@@ -252,6 +252,7 @@ void end_recording() {
     log.detach(client);
   }
   count_sets();
+  g_event_costs.report(log);
   end_sets();
   if (!t_local.has_no_clock) log.page().end_ns.store(g_clock.now_ns(), std::memory_order_release);
   g_original.is_original.store(0, std::memory_order_relaxed);

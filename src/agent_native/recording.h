@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "agent_native/agent.h"
+#include "agent_native/event_costs.h"
 #include "agent_native/sets.h"
 #include "recorder/event_clock.h"
 #include "recorder/recorder.h"
@@ -41,6 +42,7 @@ struct ThreadLocal {
   bool inside = false;
   bool over = false;          // the thread is not, or no longer, to be recorded
   bool has_no_clock = false;  // it may not read the processor's counter, nor may threads that it makes
+  int until_timed = 0;        // events, until one is timed (event_costs.h)
   int64_t last_event_ns = 0;
 };
 // The recording's clock; the kernel's before it begins.
@@ -122,12 +124,28 @@ class Appending {
 // Where the interposed function was called. Only in the interposer itself.
 #define CONTRAFACT_SITE reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
+// Calls what appends one event, and times one call in kTimedPeriod. `reads_clock`: it reads the event's time itself, which
+// its caller has done otherwise. REQUIRES: inside, in order to append.
+template <typename Append>
+[[gnu::always_inline]] inline void append_timed(EventKind kind, bool reads_clock, Append append_it) {
+  if (--t_local.until_timed > 0) [[likely]]
+    return append_it();
+  t_local.until_timed = kTimedPeriod;
+  const int64_t begin_ns = g_clock.now_ns();
+  append_it();
+  const int64_t end_ns = g_clock.now_ns();
+  // Between two readings lies the time that one of them takes: as if the event's own had been among what is timed.
+  const int64_t clock_ns = reads_clock ? g_clock.now_ns() - end_ns : 0;
+  g_event_costs.add(kind, end_ns - begin_ns - clock_ns);
+}
+
 template <typename... Words>
 inline void append(Client* client, EventKind kind, int64_t time_ns, Words... words) {
   t_local.inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (is_own(client)) [[likely]] {
-    Recorder::append_addressed(client, recorder::addressed_call(kind), time_ns, words...);
+    append_timed(kind, false,
+                 [&] { Recorder::append_addressed(client, recorder::addressed_call(kind), time_ns, words...); });
     t_local.last_event_ns = time_ns;
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -150,8 +168,10 @@ template <typename Now>
   ThreadLocal& local = t_local;
   local.inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (is_own(client)) [[likely]]
-    local.last_event_ns = Recorder::append_pair(client, local.pairs, kind, lock, site, now);
+  if (is_own(client)) [[likely]] {
+    append_timed(kind, kind != EventKind::lock_release,
+                 [&] { local.last_event_ns = Recorder::append_pair(client, local.pairs, kind, lock, site, now); });
+  }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   local.inside = false;
 }

@@ -7,6 +7,8 @@
 // whole; of an open one, requests that come when they come, it varies more. Where connections carry one request each, or
 // come and go, nothing ties a request to an answer: then clients are closed if there are about as many requests under way at all times.
 //
+// A pause that takes a fiftieth of the recording, and twenty times as long as requests are apart, is no part of the load.
+//
 // Pure; O(n log n) in the requests.
 #pragma once
 
@@ -25,7 +27,7 @@ struct Arrivals {
   std::vector<double> gaps;        // open: from each request to the next, as a multiple of the mean; sorted
   bool poisson = false;            // open: the gaps may be those of requests that come independently of each other
   double under_way = 0;            // requests being served at a time, on average
-  int64_t span_ns = 0;             // from the first arrival to the last
+  int64_t span_ns = 0;             // from the first arrival to the last, without pauses in which nobody asked
 };
 
 // REQUIRES: requests.all is not empty.

@@ -76,6 +76,17 @@ TEST(Arrivals, ThinkingThatVariesMoreThanAnswersIsStillClosed) {
   EXPECT_FALSE(found.open);
 }
 
+// A client fills the service, and the load begins seconds later.
+TEST(Arrivals, APauseBeforeTheLoadIsNoGap) {
+  Requests made{.connections = 2};
+  made.all.push_back({.connection = 0, .arrived_ns = 0, .answered_ns = kMs});
+  for (uint32_t i = 0; i < 1000; ++i)
+    made.all.push_back({.connection = 1, .arrived_ns = (5000 + i) * kMs, .answered_ns = (5000 + i) * kMs + kMs / 2});
+  const Arrivals found = arrivals_of(made);
+  EXPECT_NEAR(found.per_second, 1000, 1);
+  EXPECT_NEAR(found.gaps.back(), 1, 0.01);
+}
+
 TEST(Arrivals, ConnectionsOfOneRequestAreClosedIfAsManyAreAlwaysUnderWay) {
   Requests made{.connections = 300};
   for (uint32_t i = 0; i < 300; ++i)

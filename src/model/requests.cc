@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/facts.h"
+#include "model/request_endpoints.h"
 #include "model/socket_wakes.h"
 #include "model/task_walk.h"
 
@@ -40,14 +41,12 @@ struct Moment {
   Polled last, before;       // the thread's last two looks for what has come
 };
 
-bool is_idle_begin(EventKind kind) {
-  return kind == EventKind::block_begin || kind == EventKind::wait_begin || kind == EventKind::sync_wait ||
-         kind == EventKind::worker_idle;
-}
-
 class RequestFinder {
  public:
-  explicit RequestFinder(const Trace& trace) : trace_(trace), senders_(senders_in_program(trace)) {}
+  explicit RequestFinder(const Trace& trace)
+      : trace_(trace),
+        kernel_told_(std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); })),
+        senders_(senders_in_program(trace)) {}
 
   Requests by_connection() {
     gather_touches();
@@ -69,6 +68,31 @@ class RequestFinder {
 
  private:
   int64_t time(uint32_t event) const { return trace_.time_ns[event]; }
+
+  // Whether the thread has nothing to do from here on, until something comes.
+  bool is_idle_begin(uint32_t event) const {
+    const EventKind kind = trace_.kind[event];
+    if (kind == EventKind::block_begin) return sleeps(event);
+    return kind == EventKind::wait_begin || kind == EventKind::sync_wait || kind == EventKind::worker_idle;
+  }
+
+  // Whether a block is a sleep: calls that receive and send compute, too, and are blocks if that takes long.
+  bool sleeps(uint32_t begin) const {
+    if (static_cast<BlockReason>(trace_.a[begin]) != BlockReason::io) return true;
+    const EventRange range = trace_.thread_events(trace_.thread_of(EventIndex(begin)));
+    const uint32_t end = begin + 1;
+    if (end >= range.end || trace_.kind[end] != EventKind::block_end) return true;
+    if (!kernel_told_)
+      return begin == range.begin || trace_.kind[begin - 1] != EventKind::send || time(begin - 1) != time(begin);
+    const uint32_t thread = trace_.thread_of(EventIndex(begin)).value;
+    if (thread >= trace_.cpu.size()) return true;
+    const auto& gaps = trace_.cpu[thread];
+    for (auto gap = std::ranges::upper_bound(gaps, time(begin), {}, &CpuGap::in_ns);
+         gap != gaps.end() && gap->out_ns < time(end); ++gap) {
+      if (!gap->preempted) return true;
+    }
+    return false;
+  }
 
   void gather_touches() {
     for (uint32_t i = 0; i < trace_.event_count(); ++i) {
@@ -102,7 +126,7 @@ class RequestFinder {
       if (touch.is_send) {
         if (open.received == kNone) continue;  // the program speaks first
         open.answered = touch.event;
-        open.answered_ns = touch.time_ns;
+        open.answered_ns = time(end_of_send(trace_, touch.event));
       } else if (open.received == kNone) {
         open.connection = touch.connection;
         open.received = touch.event;
@@ -113,9 +137,11 @@ class RequestFinder {
       moments_[request.received];
       moments_[request.answered];
       begins_.push_back(request.received);
+      answers_.push_back(request.answered);
     }
     for (const auto& [receive, send] : senders_) moments_[send];
     std::ranges::sort(begins_);
+    std::ranges::sort(answers_);
     spawned_in_.assign(trace_.tasks.size(), TaskId::none());
   }
 
@@ -141,7 +167,8 @@ class RequestFinder {
       const bool hands_out = kind == EventKind::task_spawn || kind == EventKind::task_create;
       if (hands_out && walk.a() < spawned_in_.size()) spawned_in_[walk.a()] = walk.task();
       const bool goes_on = closes(kind) && kind != EventKind::method_exit && kind != EventKind::lock_acquired &&
-                           kind != EventKind::lock_acquired_shared;
+                           kind != EventKind::lock_acquired_shared &&
+                           !(kind == EventKind::block_end && walk.has_closed() && !sleeps(walk.closed().begin.value));
       if (goes_on || kind == EventKind::task_start) busy_before = event + 1, busy_ns = walk.time_ns();
       if (kind != EventKind::block_end || !walk.has_closed()) continue;
       const uint32_t begin = walk.closed().begin.value;
@@ -280,22 +307,25 @@ class RequestFinder {
     return INT64_MIN;
   }
 
-  // To where the thread next has nothing to do, gets another request, or leaves its task.
+  // To where the thread next has nothing to do, gets another request, answers another, or leaves its task.
   void end_stretch(Stretch& stretch, uint32_t event) const {
     const ThreadId thread = trace_.thread_of(EventIndex(event));
     const uint32_t end = trace_.thread_events(thread).end;
-    uint32_t next = event + 1;
     // The call that sends may block by itself.
-    const bool blocks = next + 1 < end && trace_.kind[next] == EventKind::block_begin && time(next) == time(event) &&
-                        static_cast<BlockReason>(trace_.a[next]) == BlockReason::io;
-    if (blocks) next += 2;
+    uint32_t next = (trace_.kind[event] == EventKind::send ? end_of_send(trace_, event) : event) + 1;
     const auto goes_on = [&] {
       const EventKind kind = trace_.kind[next];
-      if (is_idle_begin(kind) || kind == EventKind::task_end || kind == EventKind::task_start) return false;
+      if (is_idle_begin(next) || kind == EventKind::task_end || kind == EventKind::task_start) return false;
       return kind != EventKind::thread_end &&
-             !(kind == EventKind::receive && std::ranges::binary_search(begins_, next));
+             !(kind == EventKind::receive && std::ranges::binary_search(begins_, next)) &&
+             !(kind == EventKind::send && std::ranges::binary_search(answers_, next));
     };
+    const uint32_t behind = next;
     while (next < end && goes_on()) ++next;
+    // What comes before the next answer is done for that.
+    const bool answers_more =
+        trace_.kind[event] == EventKind::send && next < end && trace_.kind[next] == EventKind::send;
+    if (answers_more) next = behind;
     stretch.until = std::min(next, end - 1);
     stretch.end_ns = time(stretch.until);
     if (thread.index() >= trace_.cpu.size()) return;
@@ -313,7 +343,18 @@ class RequestFinder {
     const Moment& to = moments_.at(request.answered);
     if (request.answered < request.received || from.task != to.task) return false;
     if (trace_.thread_of(EventIndex(request.received)) != trace_.thread_of(EventIndex(request.answered))) return false;
-    return std::ranges::upper_bound(begins_, request.received) == std::ranges::lower_bound(begins_, request.answered);
+    const auto has_between = [&](const std::vector<uint32_t>& events) {
+      return std::ranges::upper_bound(events, request.received) != std::ranges::lower_bound(events, request.answered);
+    };
+    return !has_between(begins_) && !has_between(answers_);
+  }
+
+  // Whether the thread that received it answers it before it has nothing to do: an event loop that reads from several connections, and
+  // writes to all of them in the end.
+  bool same_turn(const Request& request) const {
+    return request.first.exists() && request.answered > request.received &&
+           trace_.thread_of(EventIndex(request.received)) == trace_.thread_of(EventIndex(request.answered)) &&
+           moments_.at(request.received).busy_before == moments_.at(request.answered).busy_before;
   }
 
   void end_first_stretch(Request& request) const {
@@ -383,6 +424,13 @@ class RequestFinder {
     for (Request* request : seconds) {
       const ThreadId thread = trace_.thread_of(EventIndex(request->answered));
       const bool is_first = before == nullptr || trace_.thread_of(EventIndex(before->answered)) != thread;
+      if (same_turn(*request)) {
+        const bool is_next = !is_first && before->second.until > request->received;
+        request->second.before = is_next ? before->second.until : request->answered;
+        request->second.begin_ns = is_next ? before->second.end_ns : time(request->answered);
+        before = request;
+        continue;
+      }
       request->second.before = is_first ? trace_.thread_events(thread).begin : before->second.until;
       request->second.begin_ns = is_first ? time(request->second.before) : before->second.end_ns;
       begin_after_wait(*request, thread);
@@ -395,7 +443,7 @@ class RequestFinder {
     int64_t since_ns = INT64_MAX;  // of the wait that is open
     for (uint32_t i = request.second.before; i < request.answered; ++i) {
       const EventKind kind = trace_.kind[i];
-      if (is_idle_begin(kind)) {
+      if (is_idle_begin(i)) {
         if (time(i) > received_ns) break;
         since_ns = time(i);
       } else if (closes(kind) && kind != EventKind::method_exit && since_ns <= received_ns && time(i) >= received_ns) {
@@ -446,7 +494,13 @@ class RequestFinder {
     for (size_t i = 0; i + 1 < stretches.size(); ++i) {
       Stretch& one = *stretches[i];
       Stretch& other = *stretches[i + 1];
-      if (one.until <= other.before) continue;
+      if (one.until < other.before) continue;
+      if (one.until == other.before) {
+        // Where the next request was there already, the thread had it in hand as soon as it was done with the answer.
+        one.end_ns = std::max(one.begin_ns, std::min(one.end_ns, other.begin_ns));
+        other.begin_ns = std::max(other.begin_ns, one.end_ns);
+        continue;
+      }
       // Of two in one stretch of work, the second begins where it was received or answered.
       other.before = std::min(std::max(other.before, one.until), other.until);
       other.begin_ns = std::max(other.begin_ns, one.end_ns);
@@ -492,11 +546,12 @@ class RequestFinder {
   }
 
   const Trace& trace_;
+  const bool kernel_told_;                                    // when threads left their cores
   const std::vector<std::pair<uint32_t, uint32_t>> senders_;  // in the program, by event that receives
   Requests found_;
   std::vector<Touch> touches_;
-  std::vector<uint32_t> begins_;          // sorted
-  std::vector<bool> looks_without_wait_;  // by thread: some are recorded, so all are
+  std::vector<uint32_t> begins_, answers_;  // sorted
+  std::vector<bool> looks_without_wait_;    // by thread: some are recorded, so all are
   std::unordered_map<uint32_t, Moment> moments_;
   struct Begin {
     uint32_t until;
@@ -510,8 +565,19 @@ class RequestFinder {
 
 }  // namespace
 
+uint32_t end_of_send(const Trace& trace, uint32_t send) {
+  const uint32_t begin = send + 1, end = send + 2;
+  if (end >= trace.thread_events(trace.thread_of(EventIndex(send))).end) return send;
+  const bool blocks = trace.kind[begin] == EventKind::block_begin && trace.time_ns[begin] == trace.time_ns[send] &&
+                      static_cast<BlockReason>(trace.a[begin]) == BlockReason::io &&
+                      trace.kind[end] == EventKind::block_end;
+  return blocks ? end : send;
+}
+
 Requests requests_by_connection(const Trace& trace) {
-  return RequestFinder(trace).by_connection();
+  Requests found = RequestFinder(trace).by_connection();
+  name_endpoints(trace, found);
+  return found;
 }
 
 void drop_warm_up(const Trace& trace, Requests& requests) {
@@ -534,6 +600,7 @@ Requests requests_by_task(const Trace& trace) {
     }
   }
   std::ranges::stable_sort(found.all, {}, &Request::arrived_ns);
+  name_endpoints(trace, found);
   return found;
 }
 

@@ -74,6 +74,57 @@ TEST(Requests, ALoopThatDidNotSleepBetweenTwoRequestsFoundTheSecondThere) {
   EXPECT_EQ(found.all[2].arrived_ns, 20'000'000);
 }
 
+// A loop reads from all connections first and writes to all of them in the end: each request has its part of both.
+TEST(Requests, ALoopMayAnswerAllBehindReadingAll) {
+  const Requests found = requests_by_connection(
+      parsed("0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1500 loop receive c2 10\n"
+             "2000 loop send c1 10\n2100 loop send c2 10\n2300 loop block_begin poll -\n9000 loop block_end poll\n"
+             "9900 loop thread_end\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  const Request &one = found.all[0], &other = found.all[1];
+  EXPECT_EQ(one.first.begin_ns, 1000);
+  EXPECT_EQ(one.first.end_ns, 1500);
+  EXPECT_EQ(other.first.begin_ns, 1500);
+  EXPECT_EQ(other.first.end_ns, 2000);
+  EXPECT_EQ(one.second.begin_ns, 2000);
+  EXPECT_EQ(other.second.end_ns, 2300);
+  EXPECT_EQ(one.second.end_ns, other.second.begin_ns);
+}
+
+// A call that sends is a block if it takes long: if the thread stays on its core meanwhile, the loop's turn goes on.
+TEST(Requests, CallsThatComputeAreNoSleeps) {
+  const std::string text =
+      "0 loop block_begin poll -\n10000 loop block_end poll\n11000 loop receive c1 10\n12000 loop send c1 10\n"
+      "12000 loop block_begin io -\n20000 loop block_end io\n20000 loop block_begin io -\n26000 loop block_end io\n"
+      "26000 loop receive c2 10\n27000 loop send c2 10\n28000 loop block_begin poll -\n90000 loop block_end poll\n"
+      "99000 loop thread_end\n";
+  const Requests computed = requests_by_connection(parsed("cpu loop 100 9000 blocked\n" + text));
+  ASSERT_EQ(computed.all.size(), 2u);
+  EXPECT_EQ(computed.all[0].answered_ns, 20000);
+  EXPECT_EQ(computed.all[1].arrived_ns, 10000);
+  EXPECT_EQ(computed.all[0].first.end_ns, 26000);
+  EXPECT_EQ(computed.all[1].first.begin_ns, 26000);
+  const Requests slept =
+      requests_by_connection(parsed("cpu loop 100 9000 blocked\ncpu loop 21000 25000 blocked\n" + text));
+  ASSERT_EQ(slept.all.size(), 2u);
+  EXPECT_EQ(slept.all[1].arrived_ns, 26000);
+  EXPECT_EQ(slept.all[0].first.end_ns, 20000);
+}
+
+// A worker takes two requests from a queue without waiting between them.
+TEST(Requests, WhoAnswersTwoInTurnHasAStretchForEach) {
+  const Requests found = requests_by_connection(
+      parsed("0 loop block_begin poll -\n1000 loop block_end poll\n1100 loop receive c1 10\n1500 loop receive c2 10\n"
+             "1900 loop block_begin poll -\n9000 loop block_end poll\n9900 loop thread_end\n"
+             "0 w1 block_begin park -\n1200 w1 block_end park\n3000 w1 send c1 10\n5000 w1 send c2 10\n"
+             "5100 w1 block_begin park -\n9000 w1 block_end park\n9900 w1 thread_end\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  EXPECT_EQ(found.all[0].second.begin_ns, 1200);
+  EXPECT_EQ(found.all[0].second.end_ns, found.all[1].second.begin_ns);
+  EXPECT_LT(found.all[1].second.begin_ns, 5001);
+  EXPECT_EQ(found.all[1].second.end_ns, 5100);
+}
+
 TEST(Requests, SleepsThatTheKernelReportsAreNoWork) {
   const Requests found = requests_by_connection(
       parsed("cpu w1 200 1000 blocked\ncpu w1 3000 5000 blocked\n0 w1 thread_begin\n1100 w1 receive c1 10\n"
@@ -175,6 +226,22 @@ TEST(Requests, ATaskThatTheFirstStretchHandsOutLeadsToTheAnswer) {
   ASSERT_EQ(found.all.size(), 1u);
   EXPECT_TRUE(found.all[0].first.exists());
   EXPECT_FALSE(found.all[0].second.exists());
+}
+
+// The next request is there when the first one's answer is sent: the thread does not wait for it.
+TEST(Requests, ARequestThatIsThereAlreadyFollowsAtOnce) {
+  const Requests found =
+      requests_by_connection(parsed("0 w1 block_begin io -\n1000 w1 block_end io\n1000 w1 receive c1 10\n5000 w1 send "
+                                    "c1 10\n5000 w1 block_begin io -\n"
+                                    "5500 w1 block_end io\n5600 w1 receive c1 10\n8000 w1 send c1 10\n8000 w1 "
+                                    "block_begin io -\n8500 w1 block_end io\n"
+                                    "8600 w1 block_begin io -\n19000 w1 block_end io\n19900 w1 thread_end\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  const Stretch &one = found.all[0].first, &other = found.all[1].first;
+  EXPECT_EQ(one.until, other.before);
+  EXPECT_EQ(one.end_ns, 5500);
+  EXPECT_EQ(other.begin_ns, 5500);
+  EXPECT_EQ(other.end_ns, 8600);
 }
 
 TEST(Requests, WithoutConnectionsOutermostTasksStandForThem) {

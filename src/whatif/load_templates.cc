@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "model/event_cost.h"
 #include "model/pool_capacity.h"
+#include "whatif/sim_latency.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -35,6 +37,7 @@ LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::
   skeleton_rows();
   find_templates();
   measure_hand_on();
+  measure_cold();
   find_shared_locks();
   bound_requests();
 }
@@ -100,10 +103,12 @@ uint32_t LoadTemplates::workers_of(uint32_t pool, uint32_t size) const {
 void LoadTemplates::find_templates() {
   const SectionPlan recorded;
   std::vector<uint32_t> owner(program_.fibers.size(), kNoId);
-  for (const RunRequest& request : run_.requests) {
+  for (uint32_t position = 0; position < run_.requests.size(); ++position) {
+    const RunRequest& request = run_.requests[position];
     if (!request.root.valid() || !program_.fibers[request.root.index()].runs()) continue;
     const auto number = static_cast<uint32_t>(templates_.size());
     RequestTemplate made;
+    made.request = position;
     made.connection = request.connection;
     made.tasks.push_back(request.root.value);
     owner[request.root.index()] = number;
@@ -140,14 +145,47 @@ void LoadTemplates::find_templates() {
   }
 }
 
-// Threads that are no workers and spawn requests' roots: what they compute is shared evenly among those.
+// By pool: the thread that serves no requests and wakes the pool's, which take requests from a queue of the program's own; kNoId:
+// none. One that woke them for a tenth of their requests: where they are busy, nobody has to be woken.
+std::vector<uint32_t> LoadTemplates::wakers_of_servers() const {
+  constexpr size_t kTenth = 10;
+  std::vector<size_t> served(pools_.size());
+  for (const RequestTemplate& one : templates_) {
+    const model::PoolId pool = run_.trace.tasks[one.tasks.front()].pool;
+    if (pool.valid()) ++served[pool.index()];
+  }
+  const std::vector<model::ThreadUse>& uses = facts_.uses();
+  std::map<std::pair<uint32_t, uint32_t>, size_t> woken;  // by pool and waker
+  for (const model::SyncWake& wake : facts_.wakes()) {
+    const model::EventIndex end = facts_.sections()[wake.wait].acquire;
+    if (!end.valid()) continue;
+    const model::ThreadUse& sleeper = uses[run_.trace.thread_of(end).index()];
+    const uint32_t waker = run_.trace.thread_of(wake.cause).value;
+    if (sleeper.role == model::ThreadRole::worker && uses[waker].role != model::ThreadRole::worker)
+      ++woken[{sleeper.pool.value, waker}];
+  }
+  std::vector<uint32_t> found(pools_.size(), kNoId);
+  std::vector<size_t> most(pools_.size());
+  for (const auto& [ends, count] : woken) {
+    const auto [pool, waker] = ends;
+    if (pool >= found.size() || served[pool] == 0 || count * kTenth < served[pool] || count <= most[pool]) continue;
+    found[pool] = waker, most[pool] = count;
+  }
+  return found;
+}
+
+// Threads that are no workers and spawn requests' roots, or wake the threads that serve them: what they compute is shared evenly
+// among those.
 void LoadTemplates::measure_hand_on() {
   std::unordered_map<uint32_t, size_t> handed;  // by thread
   std::vector<uint32_t> by(templates_.size(), kNoId);
+  const std::vector<uint32_t> wakers = wakers_of_servers();
+  const auto clients = static_cast<uint32_t>(recorded_.trace().threads.size());
   for (size_t i = 0; i < templates_.size(); ++i) {
     const TaskRow& root = run_.trace.tasks[templates_[i].tasks.front()];
-    const uint32_t thread = run_.trace.thread_of(root.spawn).value;
-    if (thread >= recorded_.trace().threads.size()) continue;  // the clients
+    uint32_t thread = run_.trace.thread_of(root.spawn).value;
+    if (thread >= clients && root.pool.valid()) thread = wakers[root.pool.index()];
+    if (thread >= clients) continue;
     if (program_.uses[thread].role == model::ThreadRole::worker) continue;
     by[i] = thread;
     ++handed[thread];
@@ -155,15 +193,92 @@ void LoadTemplates::measure_hand_on() {
   hand_on_threads_ = static_cast<uint32_t>(handed.size());
   hand_on_ns_.assign(templates_.size(), -1);
   const SectionPlan recorded;
-  std::unordered_map<uint32_t, int64_t> each_ns;
-  for (const auto& [thread, count] : handed) {
-    uint64_t cpu_ns = 0;
-    for (const Op& op : ops_of(recorded, program_.thread_fiber(thread)))
-      cpu_ns += op.code == OpCode::cpu || op.code == OpCode::around ? op.value : 0;
-    each_ns[thread] = static_cast<int64_t>(cpu_ns / count);
+  std::unordered_map<uint32_t, uint64_t> computed_ns;  // by thread, outside of pools' tasks
+  const auto add = [&](uint32_t thread, uint32_t fiber) {
+    if (!handed.contains(thread)) return;
+    for (const Op& op : ops_of(recorded, fiber))
+      computed_ns[thread] += op.code == OpCode::cpu || op.code == OpCode::around ? op.value : 0;
+  };
+  for (const auto& [thread, count] : handed) add(thread, program_.thread_fiber(thread));
+  for (uint32_t i = 0; i < run_.trace.tasks.size(); ++i) {
+    const TaskRow& run = run_.trace.tasks[i];
+    if (run.kind == TaskKind::thread && run.start.valid()) add(run_.trace.thread_of(run.start).value, i);
   }
+  std::unordered_map<uint32_t, int64_t> each_ns;
+  for (const auto& [thread, count] : handed) each_ns[thread] = static_cast<int64_t>(computed_ns[thread] / count);
   for (size_t i = 0; i < templates_.size(); ++i) {
-    if (by[i] != kNoId) hand_on_ns_[i] = each_ns[by[i]];
+    if (by[i] == kNoId) continue;
+    hand_on_ns_[i] = each_ns[by[i]];
+    const bool is_woken = run_.trace.thread_of(run_.trace.tasks[templates_[i].tasks.front()].spawn).value >= clients;
+    if (is_woken) recorded_ns_[i] += each_ns[by[i]];
+  }
+}
+
+int64_t LoadTemplates::computed_ns(const RequestTemplate& one) const {
+  const SectionPlan recorded;
+  uint64_t sum_ns = 0;
+  const auto add = [&](uint32_t fiber) {
+    for (const Op& op : ops_of(recorded, fiber))
+      sum_ns += op.code == OpCode::cpu || op.code == OpCode::around ? op.value : 0;
+  };
+  for (const uint32_t task : one.tasks) add(task);
+  for (const uint32_t thread : one.threads) add(program_.thread_fiber(thread));
+  return static_cast<int64_t>(sum_ns);
+}
+
+// Templates whose thread had slept before, if the program had one core: while no other thread of its was on that. Only the first
+// request in a thread's time on its core.
+std::vector<bool> LoadTemplates::begun_cold() const {
+  constexpr int64_t kSwitchNs = 5'000;  // from one thread to the next, at most
+  std::vector<std::pair<int64_t, int64_t>> on_core;
+  const model::Trace& trace = run_.trace;
+  for (const auto& gaps : trace.cpu) {
+    for (size_t i = 0; i + 1 < gaps.size(); ++i) on_core.emplace_back(gaps[i].in_ns, gaps[i + 1].out_ns);
+  }
+  std::ranges::sort(on_core);
+  const bool one_core = model::recorded_cores(trace) == 1;
+  std::vector<int64_t> ended_ns;  // by place in `on_core`: the latest end of those before
+  int64_t latest_ns = INT64_MIN;
+  for (const auto& [begin_ns, end_ns] : on_core) {
+    ended_ns.push_back(latest_ns);
+    latest_ns = std::max(latest_ns, end_ns);
+  }
+  std::set<std::pair<uint32_t, int64_t>> begun;  // by thread and time
+  std::vector<bool> found;
+  for (const RequestTemplate& one : templates_) {
+    const model::EventIndex start = trace.tasks[one.tasks.front()].start;
+    const uint32_t thread = trace.thread_of(start).value;
+    const auto& gaps = trace.cpu[thread];
+    const auto gap = std::ranges::upper_bound(gaps, trace.time_ns[start.index()], {}, &model::CpuGap::in_ns);
+    found.push_back(false);
+    if (gap == gaps.begin()) continue;
+    const model::CpuGap& before = *(gap - 1);
+    if (!begun.insert({thread, before.in_ns}).second || before.preempted) continue;
+    const auto at = std::ranges::lower_bound(on_core, std::pair(before.in_ns, INT64_MIN)) - on_core.begin();
+    const bool follows = at < std::ssize(ended_ns) && ended_ns[static_cast<size_t>(at)] > before.in_ns - kSwitchNs;
+    found.back() = !(one_core && follows);
+  }
+  return found;
+}
+
+// The difference of the medians. The recorded load has requests of both kinds, a saturated one hardly any that begin cold.
+void LoadTemplates::measure_cold() {
+  constexpr size_t kEachMin = 100;
+  const bool told = std::ranges::any_of(run_.trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
+  if (!model::is_native(run_.trace) || !told || run_.trace.cpu.size() < run_.trace.threads.size()) return;
+  const std::vector<bool> cold = begun_cold();
+  std::vector<int64_t> own_ns;
+  std::array<std::vector<int64_t>, 2> sorted_ns;  // warm, cold
+  for (size_t i = 0; i < templates_.size(); ++i) {
+    own_ns.push_back(computed_ns(templates_[i]));
+    sorted_ns[cold[i] ? 1 : 0].push_back(own_ns.back());
+  }
+  if (sorted_ns[0].size() < kEachMin || sorted_ns[1].size() < kEachMin) return;
+  cold_ns_ = std::max<int64_t>(0, median_ns(sorted_ns[1]) - median_ns(sorted_ns[0]));
+  if (cold_ns_ == 0) return;
+  for (size_t i = 0; i < templates_.size(); ++i) {
+    const double left = own_ns[i] > 0 ? 1 - static_cast<double>(cold_ns_) / static_cast<double>(own_ns[i]) : 1;
+    warm_share_.push_back(cold[i] ? std::clamp(left, 0.5, 1.0) : 1);
   }
 }
 

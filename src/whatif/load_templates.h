@@ -18,6 +18,7 @@ namespace contrafact::whatif {
 
 // What one recorded request consists of, ready to be copied. Numbers are fibers of the recorded program.
 struct RequestTemplate {
+  uint32_t request = UINT32_MAX;  // position in model::Requests::all
   uint32_t connection = UINT32_MAX;
   std::vector<uint32_t> tasks;        // the root is the first
   std::vector<uint32_t> threads;      // that it starts
@@ -35,15 +36,20 @@ class LoadTemplates {
 
   const SimProgram& program() const { return program_; }
   const model::Trace& trace() const { return run_.trace; }
-  // Of the requests that can be drawn, and how long each took in the recording.
+  // Of the requests that can be drawn, and how long each took in the recording (where a thread wakes those that serve: with what it
+  // computed).
   const std::vector<RequestTemplate>& all() const { return templates_; }
   const std::vector<int64_t>& recorded_ns() const { return recorded_ns_; }
   // Pools of the run. Behind them is the pool of the threads that only hand requests on.
   const std::vector<format::PoolRow>& pools() const { return pools_; }
   uint32_t hand_on_pool() const { return static_cast<uint32_t>(run_.trace.pools.size()); }
   uint32_t hand_on_threads() const { return hand_on_threads_; }
-  // What the thread that handed the request on computed for it; -1: no such thread did.
+  // What the thread that handed the request on computed for it, to a pool or to threads that it woke; -1: no such thread did.
   int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn]; }
+  // What a request computes more if the core was idle before it (caches are cold, as is the core of a virtual machine that slept), and
+  // the share of the recorded one's computing that is left without that.
+  int64_t cold_ns() const { return cold_ns_; }
+  double warm_share(uint32_t drawn) const { return warm_share_.empty() ? 1 : warm_share_[drawn]; }
   std::string pool_name(uint32_t pool) const;
   // Of pools that threads of the program's own make up: what their names have in common; else "". And the reverse: kNoId
   // for none.
@@ -69,6 +75,10 @@ class LoadTemplates {
   void skeleton_rows();
   void find_templates();
   void measure_hand_on();
+  std::vector<uint32_t> wakers_of_servers() const;
+  void measure_cold();
+  std::vector<bool> begun_cold() const;
+  int64_t computed_ns(const RequestTemplate& one) const;
   double vm_share() const;
   double still_faster() const;
   void find_shared_locks();
@@ -86,7 +96,9 @@ class LoadTemplates {
   std::vector<RequestTemplate> templates_;
   std::vector<int64_t> recorded_ns_, hand_on_ns_;  // by template
   uint32_t hand_on_threads_ = 0;
-  std::vector<bool> is_shared_;  // by lock
+  int64_t cold_ns_ = 0;
+  std::vector<double> warm_share_;  // by template
+  std::vector<bool> is_shared_;     // by lock
   std::vector<uint32_t> shared_locks_;
   std::vector<uint32_t> stop_owner_;  // by stop of the virtual machine: the template that brings it
   uint32_t requests_most_ = UINT32_MAX;

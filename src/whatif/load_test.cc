@@ -237,5 +237,80 @@ TEST(Load, AChangeOfTheNumberOfTasksIsRefused) {
   EXPECT_FALSE(service.simulator->simulate(variant, {}).ok());
 }
 
+// A native event loop on one core, which computes 1 ms for each request.
+std::string computing_loop(int count) {
+  std::string text = "fact agent native\n" + std::string(kConnections);
+  for (int i = 0; i < count; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    text += fmt::format("cpu w1 {} {} blocked\n", i == 0 ? 1 : at - 29'000'000 + 1, at + 20'000'000);
+    text +=
+        fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", i == 0 ? 0 : at - 29'000'000, at + 20'000'000);
+    text += fmt::format("{} w1 receive {} 10\n{} w1 send {} 10\n", at + 20'000'000, i % 2 == 0 ? "a" : "b",
+                        at + 21'000'000, i % 2 == 0 ? "a" : "b");
+  }
+  return text + "571000000 w1 block_begin poll -\n600000000 w1 block_end poll\n600000000 w1 thread_end\n";
+}
+
+// Clients have computers of their own: at 0.9 of what the core can do, requests queue for it, and none comes later because it is
+// busy.
+TEST(Load, ClientsNeedNoCoreOfTheServer) {
+  const Fixture service(computing_loop(12));
+  const LoadRun run = service.run({.open = true, .per_second = 900, .requests = 2000}, {}, {.cores = 1});
+  const auto span_ns = static_cast<double>(run.served.back().arrived_ns - run.served.front().arrived_ns);
+  EXPECT_NEAR(2000 / (span_ns / 1e9), 900, 5);
+  double sum_ms = 0;
+  for (const ServedRequest& request : run.served)
+    sum_ms += static_cast<double>(request.answered_ns - request.arrived_ns) / 1e6;
+  EXPECT_GT(sum_ms / 2000, 3.0);  // of equal requests at random (M/D/1): 1 + 0.9 / (2 * 0.1) = 5.5 ms in the long run
+  EXPECT_LT(sum_ms / 2000, 9.0);
+}
+
+// The listener polls for 1 ms of each request's time and wakes one of two threads, which computes for 4 ms.
+TEST(Load, WhoWakesThoseThatServeComputesForRequests) {
+  std::string text = "fact agent native\nlock q condition\nlock m mutex\n" + std::string(kConnections), worker;
+  std::string cpu;
+  for (int i = 0; i < 20; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    const char* connection = i % 2 == 0 ? "a" : "b";
+    cpu += fmt::format("cpu main {} {} blocked\ncpu w1 {} {} blocked\n", i == 0 ? 1 : at - 29'000'000 + 1,
+                       at + 20'000'000, i == 0 ? 1 : at - 24'900'000, at + 21'000'000);
+    text += fmt::format("{0} main block_begin poll -\n{1} main block_end poll\n{2} main sync_signal q -\n",
+                        i == 0 ? 0 : at - 29'000'000, at + 20'000'000, at + 21'000'000);
+    worker += fmt::format("{0} w1 sync_wait q -\n{1} w1 sync_woken q\n{1} w1 receive {2} 10\n{3} w1 send {2} 10\n",
+                          i == 0 ? 0 : at - 25'000'000, at + 21'000'000, connection, at + 25'000'000);
+  }
+  text += "971000000 main block_begin poll -\n999000000 main block_end poll\n999000000 main thread_end\n";
+  worker += "975000000 w1 sync_wait q -\n999000000 w1 sync_woken q timeout\n999000000 w1 thread_end\n";
+  cpu += "cpu main 971000001 999000000 blocked\ncpu w1 975000001 999000000 blocked\n";
+  const Fixture service(text + cpu + worker);
+  ASSERT_EQ(service.requests.all.size(), 20u);
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 400}, {}, {.cores = 1})), 200, 6);
+}
+
+// A loop's first request behind a sleep takes 1.5 ms, the second one in the same turn 1 ms.
+TEST(Load, OnlyRequestsThatFindTheCoreIdleTakeLongerForThat) {
+  std::string text = "fact agent native\n" + std::string(kConnections), cpu;
+  for (int i = 0; i < 120; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    const int64_t polls = i == 0 ? 0 : at - 27'500'000;
+    cpu += fmt::format("cpu w1 {} {} blocked\n", polls + 1, at + 20'000'000);
+    text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", polls, at + 20'000'000);
+    text += fmt::format("{} w1 receive a 10\n{} w1 send a 10\n{} w1 receive b 10\n{} w1 send b 10\n", at + 20'000'000,
+                        at + 21'500'000, at + 21'500'000, at + 22'500'000);
+  }
+  const int64_t end = 50'000'000LL * 120;
+  cpu += fmt::format("cpu w1 {} {} blocked\n", end - 27'500'000 + 1, end);
+  const Fixture service(
+      text +
+      fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n{} w1 thread_end\n", end - 27'500'000, end, end) +
+      cpu);
+  EXPECT_NEAR(per_second(service.run({.clients = 2, .requests = 400}, {}, {.cores = 1})), 1000, 20);
+  const LoadRun few = service.run({.open = true, .per_second = 5, .requests = 200}, {}, {.cores = 1});
+  double sum_ms = 0;
+  for (const ServedRequest& request : few.served)
+    sum_ms += static_cast<double>(request.answered_ns - request.arrived_ns) / 1e6;
+  EXPECT_NEAR(sum_ms / 200, 1.5, 0.08);
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

@@ -81,6 +81,7 @@ class RequestCopier {
     std::vector<Fiber> fibers = std::move(task_fibers_);
     fibers.insert(fibers.end(), thread_fibers_.begin(), thread_fibers_.end());
     background_.insert(background_.end(), thread_fibers_.size(), true);
+    made_.clients_from = static_cast<uint32_t>(trace_.threads.size());
     for (Client& client : clients_) {
       const auto thread = static_cast<uint32_t>(trace_.threads.size());
       trace_.threads.emplace_back();
@@ -286,6 +287,8 @@ class RequestCopier {
     const bool is_root = as_task == first_task_;
     const bool by_completion = is_root && from.answer_mark == kNoCopy;
     bool is_answered = false;
+    const double warm_share = model_.warm_share(drawn);
+    if (is_root && model_.cold_ns() > 0) put(OpCode::cold, static_cast<uint64_t>(model_.cold_ns()));
     const std::span<const Op> ops = model_.ops_of(plan_, fiber);
     find_unpaired(ops);
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -297,6 +300,9 @@ class RequestCopier {
           op.event = copy_of(from, ops[i].event);
           if (op.event != kNoCopy) break;
           op.code = op.code == OpCode::around ? OpCode::cpu : OpCode::pause;
+          break;
+        case OpCode::cpu:
+          if (warm_share < 1) op.value = static_cast<uint64_t>(static_cast<double>(op.value) * warm_share);
           break;
         case OpCode::vm_wait:
         case OpCode::foreign:

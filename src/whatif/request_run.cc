@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "model/finish.h"
@@ -124,11 +125,15 @@ class RequestTasks {
   }
 
   void add_request(size_t number) {
-    const Request& request = requests_[number];
+    Request request = requests_[number];
     RunRequest& run = made_.requests[number];
     run.connection = request.connection;
     run.arrived_ns = request.arrived_ns;
     run.answered_ns = request.answered_ns;
+    if (request.first.exists()) {
+      request.first = with_waiting(request.first);
+      run.arrived_ns = std::min(run.arrived_ns, request.first.begin_ns);
+    }
     run.root = root_of(request);
     if (request.first.exists()) arrivals_.emplace_back(request.first.begin_ns, run.root.value);
     hand_on(request);
@@ -162,6 +167,39 @@ class RequestTasks {
     } else if (request.second.exists()) {
       put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, add_task(request.second).value, kNowhere});
     }
+  }
+
+  // A thread that serves one connection waits for each request, under every load: what it computes to begin the wait, and behind
+  // it, is the requests'. (An event loop waits for many requests at once.) So the waits are made to last as long as it is off its
+  // core.
+  Stretch with_waiting(Stretch stretch) {
+    const uint32_t thread = thread_at(stretch);
+    const auto server = servers_.find(thread);
+    if (server == servers_.end() || server->second.connections.size() != 1 || thread >= trace_.cpu.size())
+      return stretch;
+    const auto& gaps = trace_.cpu[thread];
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    const auto is = [&](uint32_t event, EventKind kind) {
+      return event >= range.begin && event < range.end && trace_.kind[event] == kind;
+    };
+    const uint32_t ended = stretch.before - 1, begins = stretch.until;
+    if (stretch.before > range.begin && is(ended, EventKind::block_end) && stretch.begin_ns == trace_.time_ns[ended]) {
+      auto gap = std::ranges::upper_bound(gaps, stretch.begin_ns, {}, &model::CpuGap::in_ns);
+      if (gap != gaps.begin() && !(--gap)->preempted && is(ended - 1, EventKind::block_begin) &&
+          gap->in_ns >= waits_from_ns(ended - 1))
+        stretch.begin_ns = moved_ns_[ended] = gap->in_ns;
+    }
+    if (is(begins, EventKind::block_begin) && stretch.end_ns == trace_.time_ns[begins]) {
+      const auto gap = std::ranges::lower_bound(gaps, stretch.end_ns, {}, &model::CpuGap::out_ns);
+      if (gap != gaps.end() && !gap->preempted && is(begins + 1, EventKind::block_end) &&
+          gap->out_ns <= trace_.time_ns[begins + 1])
+        stretch.end_ns = moved_ns_[begins] = gap->out_ns;
+    }
+    return stretch;
+  }
+  int64_t waits_from_ns(uint32_t block_begin) const {
+    const auto moved = moved_ns_.find(block_begin);
+    return moved == moved_ns_.end() ? trace_.time_ns[block_begin] : moved->second;
   }
 
   TaskId add_task(const Stretch& stretch) {
@@ -220,7 +258,9 @@ class RequestTasks {
       for (uint32_t i = range.begin; i < range.end; ++i) {
         while (next < put_in_.size() && put_in_[next].before == i) put(put_in_[next++]);
         if (std::ranges::binary_search(left_out_, i)) continue;
-        put({i, 0, trace_.kind[i], trace_.time_ns[i], trace_.a[i], trace_.b[i]});
+        const auto moved = moved_ns_.find(i);
+        const int64_t time_ns = moved == moved_ns_.end() ? trace_.time_ns[i] : moved->second;
+        put({i, 0, trace_.kind[i], time_ns, trace_.a[i], trace_.b[i]});
       }
       made.thread_ranges[t].end = static_cast<uint32_t>(made.kind.size());
     }
@@ -255,7 +295,7 @@ class RequestTasks {
       const auto at = std::ranges::lower_bound(before, requests_[i].answered);
       const auto number = static_cast<size_t>(at - before.begin());
       if (at != before.end() && *at == requests_[i].answered && number < now.size())
-        made_.requests[i].answered = now[number];
+        made_.requests[i].answered = model::end_of_send(made_.trace, now[number]);
     }
   }
 
@@ -275,7 +315,8 @@ class RequestTasks {
   std::map<uint32_t, PoolId> pool_of_thread_;
   mutable std::map<uint32_t, std::vector<Outermost>> walked_;  // by thread
   std::vector<PutIn> put_in_;
-  std::vector<uint32_t> left_out_;  // events, sorted
+  std::unordered_map<uint32_t, int64_t> moved_ns_;  // by event: its new time
+  std::vector<uint32_t> left_out_;                  // events, sorted
   std::vector<TaskRow> new_tasks_;
   std::vector<std::pair<int64_t, uint32_t>> arrivals_;
 };

@@ -19,7 +19,8 @@ namespace contrafact::whatif {
 
 struct RunRequest {
   model::TaskId root;
-  uint32_t answered = UINT32_MAX;  // event of RequestRun::trace; UINT32_MAX: where `root` completes
+  uint32_t answered =
+      UINT32_MAX;  // event of RequestRun::trace, model::end_of_send(); UINT32_MAX: where `root` completes
   uint32_t connection = UINT32_MAX;
   int64_t arrived_ns = 0;
   int64_t answered_ns = 0;

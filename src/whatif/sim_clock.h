@@ -65,6 +65,9 @@ class SimClock {
   // REQUIRES: !sliced()
   void freeze(int64_t until_ns) { frozen_until_ns_ = std::max(frozen_until_ns_, std::min(until_ns, kLatest)); }
 
+  // Whether the core that the thread has was idle before; true once for each time that it gets it. Of shared cores: never.
+  bool was_idle(uint32_t id) { return sliced() && slices_->was_idle(id); }
+
   // The thread uses a core until `stop_core`.
   // REQUIRES: sliced()
   void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }

@@ -161,17 +161,22 @@ void SimMachine::handle(const SimClock::Event& event) {
   if (event.cpu) return threads_[event.id].mode == Mode::running ? run_thread(event.id) : resume(event.id);
   switch (event.kind) {
     case TimedKind::resume:
-      // Where a thread has a core wholly or not at all, it does nothing before it has one.
-      return clock_.sliced() ? clock_.use_core(0, event.id) : resume(event.id);
+      return needs_core(event.id) ? clock_.use_core(0, event.id) : resume(event.id);
     case TimedKind::due:
       return submit(event.id, kNone);
     case TimedKind::release: {
       if (threads_[event.id].mode != Mode::starting) return;  // a damaged trace starts it twice
       threads_[event.id].mode = Mode::running;
       push_frame(event.id, program_.thread_fiber(event.id));
-      return clock_.sliced() ? clock_.use_core(0, event.id) : run_thread(event.id);
+      return needs_core(event.id) ? clock_.use_core(0, event.id) : run_thread(event.id);
     }
   }
+}
+
+// Where a thread has a core wholly or not at all, it does nothing before it has one. A client has one elsewhere.
+bool SimMachine::needs_core(uint32_t id) const {
+  const bool is_client = id >= program_.clients_from && id < trace_.threads.size();
+  return clock_.sliced() && !is_client;
 }
 
 // ---- Threads
@@ -235,6 +240,9 @@ bool SimMachine::step(uint32_t id) {
       ++frame.pc;
       clock_.at(clock_.now_ns() + less_credit(frame, static_cast<int64_t>(op.value)), TimedKind::resume, id);
       return false;
+    case OpCode::cold:
+      ++frame.pc;
+      return !clock_.was_idle(id) || step_cpu(id, static_cast<int64_t>(op.value));
     case OpCode::vm_wait:
       ++frame.pc;
       return step_vm_wait(id, static_cast<int64_t>(op.value));

@@ -114,6 +114,7 @@ class SimMachine {
   };
 
   void handle(const SimClock::Event& event);
+  bool needs_core(uint32_t id) const;
   void resume(uint32_t id);
   void run_thread(uint32_t id);
   bool step(uint32_t id);

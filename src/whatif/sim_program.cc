@@ -458,7 +458,9 @@ class Compiler {
         wait_net_ns_.push_back(0);
         return;
       case EventKind::block_end:
-        return block(walk, event);
+        block(walk, event);
+        mark(event);
+        return;
       case EventKind::wake:
         return wake(event);
       case EventKind::send:

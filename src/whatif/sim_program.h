@@ -39,6 +39,7 @@ enum class OpCode : uint8_t {
   around,       // value: ns of core time for handing over a task, which stands for the event; none where it is called
   start_pause,  // value: ns off the core for starting a thread, whose task stands for the event; none if it is not started
   pause,        // value: ns
+  cold,         // value: ns of core time that it takes besides if the core was idle before
   vm_wait,      // value: ns; a pause for something that other threads held within the virtual machine
   stop,         // value: which of the recorded stops of the virtual machine
   foreign,      // value: foreign_value
@@ -155,6 +156,8 @@ struct SimProgram {
   // Empty without any.
   std::vector<uint32_t> own_values;
   std::vector<Release> releases;
+  // Threads from this number on, of those that the program begins with, are clients: outside of the machine, they need no core.
+  uint32_t clients_from = UINT32_MAX;
   // Where a place of the program takes results as they come (ExecutorCompletionService): by task, the number of the
   // taking that took it; UINT32_MAX for none. Empty without any.
   std::vector<uint32_t> taken_in;

@@ -112,12 +112,20 @@ class SimSlices {
     threads_[id].left_ns = 0;
   }
 
+  // Whether the core that the thread uses was idle when it got it; once.
+  bool was_idle(uint32_t id) {
+    for (Core& core : cores_) {
+      if (core.id == id) return std::exchange(core.was_idle, false);
+    }
+    return false;
+  }
+
   // To be called before `next_ns`: frees the core of a thread that did not go on.
   void settle(int64_t now_ns) {
     if (pending_ == kNone) return;
     Core& core = cores_[pending_];
     pending_ = kNone;
-    leave(core);
+    leave(core, now_ns);
     dispatch(core, now_ns);
   }
 
@@ -146,7 +154,7 @@ class SimSlices {
         pending_ = k;
         return id;
       }
-      leave(core);
+      leave(core, now_ns);
       push(core, now_ns, id);
       count_slice();
       dispatch(core, now_ns);
@@ -166,6 +174,8 @@ class SimSlices {
     uint32_t id = kNone;
     uint32_t last_id = kNone;  // the thread that used it last, or uses it
     int64_t since_ns = 0;      // charged up to here
+    int64_t idle_since_ns = INT64_MIN;
+    bool was_idle = false;  // before the thread that uses it, which has not asked for that yet
     int64_t slice_end_ns = 0;
     int64_t end_ns = INT64_MAX;  // the next decision; of an idle core, when it may take another's thread
     int64_t least_ran_ns = 0;    // least `ran_ns` of the threads that it may run, at the last choice
@@ -255,14 +265,16 @@ class SimSlices {
 
   void start(Core& core, int64_t now_ns, uint32_t id) {
     core.id = core.last_id = id;
+    core.was_idle = now_ns > core.idle_since_ns;
     core.since_ns = now_ns;
     core.slice_end_ns = base::add_saturated(now_ns, slice_ns_);
     --idle_;
     set_end(core, now_ns);
   }
 
-  void leave(Core& core) {
+  void leave(Core& core, int64_t now_ns) {
     core.id = kNone;
+    core.idle_since_ns = now_ns;
     core.end_ns = INT64_MAX;
     ++idle_;
   }

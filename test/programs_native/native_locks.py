@@ -28,6 +28,16 @@ def mutex():
     check(bodies == ["worker"], bodies)
 
 
+def costs():
+    """What events of kinds that are frequent take their thread, so that predictions can leave it out."""
+    recording = Recording("many_events")
+    status, text, err = run([CONTRAFACT, "export", "--format", "text", recording.path])
+    check(status == 0, err)
+    facts = dict(line.split()[1:3] for line in text.splitlines() if line.startswith("fact recording.ns."))
+    check(set(facts) == {"recording.ns.lock_acquire", "recording.ns.lock_release"}, facts)
+    check(all(1 <= int(ns) <= 2000 for ns in facts.values()), facts)
+
+
 def lock_errors():
     """Whatever the C library says of a lock, with whatever consequence, it says recorded too: for each function of locks that the
     agent stands in front of."""
