@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/facts.h"
+#include "model/request_endpoints.h"
 #include "model/socket_wakes.h"
 #include "model/task_walk.h"
 
@@ -349,7 +350,13 @@ class RequestFinder {
     for (size_t i = 0; i + 1 < stretches.size(); ++i) {
       Stretch& one = *stretches[i];
       Stretch& other = *stretches[i + 1];
-      if (one.until <= other.before) continue;
+      if (one.until < other.before) continue;
+      if (one.until == other.before) {
+        // Where the next request was there already, the thread had it in hand as soon as it was done with the answer.
+        one.end_ns = std::max(one.begin_ns, std::min(one.end_ns, other.begin_ns));
+        other.begin_ns = std::max(other.begin_ns, one.end_ns);
+        continue;
+      }
       // Of two in one stretch of work, the second begins where it was received or answered.
       other.before = std::min(std::max(other.before, one.until), other.until);
       other.begin_ns = std::max(other.begin_ns, one.end_ns);
@@ -413,7 +420,9 @@ class RequestFinder {
 }  // namespace
 
 Requests requests_by_connection(const Trace& trace) {
-  return RequestFinder(trace).by_connection();
+  Requests found = RequestFinder(trace).by_connection();
+  name_endpoints(trace, found);
+  return found;
 }
 
 void drop_warm_up(const Trace& trace, Requests& requests) {
@@ -436,6 +445,7 @@ Requests requests_by_task(const Trace& trace) {
     }
   }
   std::ranges::stable_sort(found.all, {}, &Request::arrived_ns);
+  name_endpoints(trace, found);
   return found;
 }
 

@@ -149,6 +149,22 @@ TEST(Requests, ATaskThatTheFirstStretchHandsOutLeadsToTheAnswer) {
   EXPECT_FALSE(found.all[0].second.exists());
 }
 
+// The next request is there when the first one's answer is sent: the thread does not wait for it.
+TEST(Requests, ARequestThatIsThereAlreadyFollowsAtOnce) {
+  const Requests found =
+      requests_by_connection(parsed("0 w1 block_begin io -\n1000 w1 block_end io\n1000 w1 receive c1 10\n5000 w1 send "
+                                    "c1 10\n5000 w1 block_begin io -\n"
+                                    "5500 w1 block_end io\n5600 w1 receive c1 10\n8000 w1 send c1 10\n8000 w1 "
+                                    "block_begin io -\n8500 w1 block_end io\n"
+                                    "8600 w1 block_begin io -\n19000 w1 block_end io\n19900 w1 thread_end\n"));
+  ASSERT_EQ(found.all.size(), 2u);
+  const Stretch &one = found.all[0].first, &other = found.all[1].first;
+  EXPECT_EQ(one.until, other.before);
+  EXPECT_EQ(one.end_ns, 5500);
+  EXPECT_EQ(other.begin_ns, 5500);
+  EXPECT_EQ(other.end_ns, 8600);
+}
+
 TEST(Requests, WithoutConnectionsOutermostTasksStandForThem) {
   const Requests found = requests_by_task(
       parsed("0 loop task_spawn t1 - p m1\n100 w1 task_start t1\n200 w1 task_spawn t2 - p m1\n300 w2 task_start t2\n"

@@ -6,6 +6,7 @@
 
 #include "model/kept_workers.h"
 #include "whatif/load_templates.h"
+#include "whatif/load_uses.h"
 #include "whatif/request_copier.h"
 #include "whatif/request_run.h"
 #include "whatif/sim_machine.h"
@@ -135,6 +136,20 @@ LoadSimulator::~LoadSimulator() = default;
 
 const std::vector<int64_t>& LoadSimulator::recorded_ns() const {
   return templates_->recorded_ns();
+}
+std::vector<uint32_t> LoadSimulator::drawn_requests() const {
+  std::vector<uint32_t> requests;
+  for (const RequestTemplate& one : templates_->all()) requests.push_back(one.request);
+  return requests;
+}
+std::vector<RequestUse> LoadSimulator::uses() const {
+  return request_uses(*templates_);
+}
+std::vector<int64_t> LoadSimulator::pool_uses_ns(uint32_t pool) const {
+  return whatif::pool_uses_ns(*templates_, pool);
+}
+std::vector<int64_t> LoadSimulator::lock_uses_ns(uint32_t lock) const {
+  return whatif::lock_uses_ns(*templates_, lock);
 }
 std::vector<std::string> LoadSimulator::notes() const {
   return templates_->notes();

@@ -88,10 +88,12 @@ uint32_t LoadTemplates::workers_of(uint32_t pool, uint32_t size) const {
 void LoadTemplates::find_templates() {
   const SectionPlan recorded;
   std::vector<uint32_t> owner(program_.fibers.size(), kNoId);
-  for (const RunRequest& request : run_.requests) {
+  for (uint32_t position = 0; position < run_.requests.size(); ++position) {
+    const RunRequest& request = run_.requests[position];
     if (!request.root.valid() || !program_.fibers[request.root.index()].runs()) continue;
     const auto number = static_cast<uint32_t>(templates_.size());
     RequestTemplate made;
+    made.request = position;
     made.connection = request.connection;
     made.tasks.push_back(request.root.value);
     owner[request.root.index()] = number;

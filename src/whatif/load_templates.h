@@ -17,6 +17,7 @@ namespace contrafact::whatif {
 
 // What one recorded request consists of, ready to be copied. Numbers are fibers of the recorded program.
 struct RequestTemplate {
+  uint32_t request = UINT32_MAX;  // position in model::Requests::all
   uint32_t connection = UINT32_MAX;
   std::vector<uint32_t> tasks;        // the root is the first
   std::vector<uint32_t> threads;      // that it starts

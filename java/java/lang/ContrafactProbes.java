@@ -59,6 +59,7 @@ public final class ContrafactProbes {
     ContrafactLocks.prepare();
     ContrafactResources.prepare();
     ContrafactSockets.prepare();
+    ContrafactEndpoints.prepare();
     ContrafactSetLog.prepare();
     ContrafactTaints.prepare();
   }
