@@ -16,6 +16,7 @@ using whatif::LoadRun;
 using whatif::ServedRequest;
 using whatif::Variant;
 
+const std::vector<double> kPoisson;  // as Load has it
 constexpr size_t kBatchOfMser = 5;
 constexpr size_t kBatches = 20;
 constexpr double kTOfBatches = 1.729;  // Student's, 19 degrees of freedom, 90 %
@@ -170,7 +171,9 @@ base::Result<LoadPoint> Service::at_clients(const Variant& variant, uint32_t cli
 }
 
 base::Result<LoadPoint> Service::at_rate(const Variant& variant, double per_second) const {
-  return run(variant, {.open = true, .per_second = per_second, .gaps = arrivals_.gaps, .requests = options_.requests});
+  // The recorded gaps are a sample of those that independent requests have, which has no longest one.
+  const std::vector<double>& gaps = arrivals_.poisson ? kPoisson : arrivals_.gaps;
+  return run(variant, {.open = true, .per_second = per_second, .gaps = gaps, .requests = options_.requests});
 }
 
 base::Result<LoadPoint> Service::at_load(const Variant& variant, double k) const {
@@ -220,13 +223,22 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     for (const whatif::PoolSize& changed : variant.pool_sizes) {
       if (changed.pool.value == pool) now = changed.workers;
     }
+    const std::string threads = simulator_.threads_of(pool);
+    for (const whatif::ThreadSize& changed : variant.thread_sizes) {
+      if (changed.threads == threads) now = changed.count;
+    }
     const bool permits = simulator_.pools()[pool].kind == format::PoolKind::permits;
     const auto kind = permits    ? ServiceLimit::Kind::permits
                       : now == 1 ? ServiceLimit::Kind::thread
                                  : ServiceLimit::Kind::pool;
     Variant changed = variant;
     std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
-    changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
+    std::erase_if(changed.thread_sizes, [&](const whatif::ThreadSize& one) { return one.threads == threads; });
+    if (threads.empty()) {
+      changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
+    } else {
+      changed.thread_sizes.push_back({threads, 2 * now});
+    }
     const base::Status status = consider({.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)},
                                          changed, {.cores = options_.cores});
     if (!status) return status.error();

@@ -138,6 +138,8 @@ std::span<const UnseenScheduler> unseen_schedulers();
 std::span<const UnseenTransport> unseen_transports();
 
 // What a worker takes from a BlockingQueue; `pool` pushes its pool.
+// Of a pool's constructor: the pool keeps where it is made.
+base::Status note_maker(Edit& edit);
 base::Status wrap_takes(Edit& edit, const Edit::Emit& pool);
 
 // Function events of one method that the configuration chose.

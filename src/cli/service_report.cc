@@ -12,6 +12,8 @@
 #include "cli/endpoint_tables.h"
 #include "cli/load_tables.h"
 #include "cli/metric_tables.h"
+#include "improve/kind.h"
+#include "improve/move_change.h"
 #include "table/value_text.h"
 #include "whatif/load.h"
 
@@ -109,6 +111,12 @@ std::string change_text(const AdviceDocument& document, const ServiceChange& cha
     add("runs at the wait: " + source_text(location_of(document.trace(), runs_at), source));
   if (change.hangs()) add("warning: by itself it lets the program hang; make the others first");
   if (!change.curve.empty()) add("can answer by size: " + change.curve);
+  const whatif::Improvement& improvement = change.candidate.improvement;
+  if (whatif::target_of(improvement.optimisation) == whatif::Target::moves || !improvement.threads.empty()) {
+    std::vector<std::string> notes;
+    improve::kind_of(improvement).add_notes(document.trace(), change.candidate, notes);
+    for (const std::string& note : notes) add("note: " + note);
+  }
   return out;
 }
 
@@ -144,7 +152,7 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
                                  .endpoints = advise::drawn_endpoints(*simulator, report.requests),
                                  .progress = [&] { progress.update(++done, 0); }});
   report.error = service.error();
-  advise::ServiceCandidates candidates;
+  advise::ServiceCandidates candidates{.each = improve::move_candidates(pricer.trace()), .together = {}};
   for (const size_t member : best.members) {
     if (advices.ranked[member].target() == whatif::Target::tasks)
       candidates.together.push_back(advices.ranked[member].candidate);

@@ -55,6 +55,18 @@ std::string LoadTemplates::pool_name(uint32_t pool) const {
   return std::string(run_.trace.string(pools_[pool].name));
 }
 
+std::string LoadTemplates::threads_of(uint32_t pool) const {
+  const bool is_own = pool >= recorded_.trace().pools.size() && pool < hand_on_pool();
+  return is_own ? pool_name(pool) : "";
+}
+
+uint32_t LoadTemplates::pool_of_threads(std::string_view threads) const {
+  for (auto pool = static_cast<uint32_t>(recorded_.trace().pools.size()); pool < hand_on_pool(); ++pool) {
+    if (run_.trace.string(pools_[pool].name) == threads) return pool;
+  }
+  return kNoId;
+}
+
 std::span<const Op> LoadTemplates::ops_of(const SectionPlan& plan, uint32_t fiber) const {
   const std::span<const Op> ops = plan.ops.empty() ? std::span<const Op>(program_.ops) : plan.ops;
   const Fiber& code = plan.ops.empty() ? program_.fibers[fiber] : plan.fibers[fiber];

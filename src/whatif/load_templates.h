@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/facts.h"
@@ -45,6 +46,10 @@ class LoadTemplates {
   // What the thread that handed the request on computed for it; -1: no such thread did.
   int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn]; }
   std::string pool_name(uint32_t pool) const;
+  // Of pools that threads of the program's own make up: what their names have in common; else "". And the reverse: kNoId
+  // for none.
+  std::string threads_of(uint32_t pool) const;
+  uint32_t pool_of_threads(std::string_view threads) const;
   // With those workers that serve no requests (model/kept_workers.h).
   uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? hand_on_threads_ : capacities_[pool]; }
   // Of a pool of that size, how many workers can serve requests: one, if none is left over.
