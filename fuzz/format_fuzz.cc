@@ -17,6 +17,7 @@ struct Checking : Visitor {
   void on_connections(ConnectionId, std::span<const ConnectionRow> rows) override {
     for (const ConnectionRow& row : rows) CHECK(row.kind <= kConnectionKindLast);
   }
+  void on_endpoints(EndpointId, std::span<const EndpointRow> rows) override { sum += rows.size(); }
   bool wants_access_chunks() const override { return true; }
   void on_access_chunks(uint32_t first, std::span<const AccessChunk> chunks) override {
     CHECK(chunks.size() <= UINT32_MAX - first);

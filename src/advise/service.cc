@@ -16,14 +16,15 @@ using whatif::LoadRun;
 using whatif::ServedRequest;
 using whatif::Variant;
 
+const std::vector<double> kPoisson;  // as Load has it
 constexpr size_t kBatchOfMser = 5;
 constexpr size_t kBatches = 20;
 constexpr double kTOfBatches = 1.729;  // Student's, 19 degrees of freedom, 90 %
 
 // The steady part of one simulated run.
 struct Steady {
-  std::vector<int64_t> answers_ns;  // times of answers, sorted
-  std::vector<double> rates;        // requests a second, by batch
+  std::vector<const ServedRequest*> answered;  // in the order of their answers
+  std::vector<double> rates;                   // requests a second, by batch
   double per_second = 0;
 };
 
@@ -57,8 +58,8 @@ Steady steady_of(const LoadRun& run, bool open, uint32_t clients) {
   const size_t end = open || answered.size() <= 2 * clients ? answered.size() : answered.size() - clients;
   Steady steady;
   if (end <= begin + 1) return steady;
-  for (size_t i = begin; i < end; ++i) steady.answers_ns.push_back(answered[i]->answered_ns - answered[i]->arrived_ns);
-  std::ranges::sort(steady.answers_ns);
+  steady.answered.assign(answered.begin() + static_cast<ptrdiff_t>(begin),
+                         answered.begin() + static_cast<ptrdiff_t>(end));
   const auto rate = [&](size_t from, size_t to) {
     const int64_t ns = answered[to]->answered_ns - answered[from]->answered_ns;
     return ns > 0 ? static_cast<double>(to - from) * 1e9 / static_cast<double>(ns) : 0;
@@ -78,6 +79,13 @@ double half_width(const std::vector<double>& batches) {
   double squares = 0;
   for (const double value : batches) squares += (value - mean) * (value - mean);
   return kTOfBatches * std::sqrt(squares / (count - 1) / count);
+}
+
+// Sorts them.
+EndpointAnswers answers_of(std::vector<int64_t>& ns) {
+  std::ranges::sort(ns);
+  return {static_cast<uint32_t>(ns.size()), analysis::percentile_ns(ns, 0.5), analysis::percentile_ns(ns, 0.9),
+          analysis::percentile_ns(ns, 0.99)};
 }
 
 }  // namespace
@@ -104,7 +112,10 @@ size_t warm_up_end(const std::vector<double>& values) {
 
 Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)
     : simulator_(simulator), arrivals_(arrivals), options_(std::move(options)) {
-  std::vector<int64_t> recorded_ns = simulator_.recorded_ns();
+  std::vector<int64_t> recorded_ns;
+  for (uint32_t i = 0; i < simulator_.recorded_ns().size(); ++i) {
+    if (is_shown(i)) recorded_ns.push_back(simulator_.recorded_ns()[i]);
+  }
   const base::Result<LoadPoint> recorded = at_load({}, 1);
   if (!recorded || recorded->stuck || recorded_ns.empty()) return;
   // Of the medians: a few answers that something held up say little of what the service can take.
@@ -113,9 +124,14 @@ Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrival
   if (median_ns > 0) error_ = static_cast<double>(recorded->p50_ns) / static_cast<double>(median_ns) - 1;
 }
 
+bool Service::is_shown(uint32_t drawn) const {
+  return options_.shown.empty() || options_.shown[options_.endpoints[drawn]];
+}
+
 base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   LoadPoint point{.open = load.open, .clients = load.open ? 0 : load.clients, .offered = load.per_second};
   std::vector<int64_t> answers_ns;
+  std::vector<std::vector<int64_t>> by_endpoint;
   std::vector<double> rates;
   double per_second = 0, answered = 0;  // the latter of those that came
   for (uint32_t seed = 1; seed <= options_.seeds; ++seed) {
@@ -128,13 +144,20 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
       return point;
     }
     const Steady steady = steady_of(*run, load.open, load.clients);
-    answers_ns.insert(answers_ns.end(), steady.answers_ns.begin(), steady.answers_ns.end());
+    for (const ServedRequest* request : steady.answered) {
+      const int64_t ns = request->answered_ns - request->arrived_ns;
+      if (is_shown(request->drawn)) answers_ns.push_back(ns);
+      if (options_.endpoints.empty()) continue;
+      const uint32_t endpoint = options_.endpoints[request->drawn];
+      if (by_endpoint.size() <= endpoint) by_endpoint.resize(endpoint + 1);
+      by_endpoint[endpoint].push_back(ns);
+    }
     rates.insert(rates.end(), steady.rates.begin(), steady.rates.end());
     per_second += steady.per_second / options_.seeds;
     if (load.open) answered += kept_up(*run) / options_.seeds;
     point.cores_used += run->simulation.core_utilisation / options_.seeds;
   }
-  std::ranges::sort(answers_ns);
+  for (std::vector<int64_t>& ns : by_endpoint) point.endpoints.push_back(answers_of(ns));
   point.per_second = per_second;
   constexpr double kKeepsUp = 0.97;
   point.keeps_up = !load.open || answered >= kKeepsUp;
@@ -149,9 +172,10 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
                                              [](double sum, int64_t ns) { return sum + static_cast<double>(ns); }) /
                              static_cast<double>(answers_ns.size()));
   }
-  point.p50_ns = analysis::percentile_ns(answers_ns, 0.5);
-  point.p90_ns = analysis::percentile_ns(answers_ns, 0.9);
-  point.p99_ns = analysis::percentile_ns(answers_ns, 0.99);
+  const EndpointAnswers all = answers_of(answers_ns);
+  point.p50_ns = all.p50_ns;
+  point.p90_ns = all.p90_ns;
+  point.p99_ns = all.p99_ns;
   if (options_.progress) options_.progress();
   return point;
 }
@@ -164,7 +188,9 @@ base::Result<LoadPoint> Service::at_clients(const Variant& variant, uint32_t cli
 }
 
 base::Result<LoadPoint> Service::at_rate(const Variant& variant, double per_second) const {
-  return run(variant, {.open = true, .per_second = per_second, .gaps = arrivals_.gaps, .requests = options_.requests});
+  // The recorded gaps are a sample of those that independent requests have, which has no longest one.
+  const std::vector<double>& gaps = arrivals_.poisson ? kPoisson : arrivals_.gaps;
+  return run(variant, {.open = true, .per_second = per_second, .gaps = gaps, .requests = options_.requests});
 }
 
 base::Result<LoadPoint> Service::at_load(const Variant& variant, double k) const {
@@ -216,22 +242,29 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     if (!status) return status.error();
   }
   const auto consider_pools = [&](uint32_t of_cores, bool besides) -> base::Status {
-    // Behind the last pool are the threads that hand requests to pools.
-    const auto pools = static_cast<uint32_t>(simulator_.pools().size());
-    for (uint32_t pool = 0; pool <= pools; ++pool) {
+    for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
       const uint32_t size = simulator_.pool_size(pool);
       if (size == 0 || size == model::kUnboundedPool) continue;
       uint32_t now = size;
       for (const whatif::PoolSize& changed : variant.pool_sizes) {
         if (changed.pool.value == pool) now = changed.workers;
       }
-      const bool permits = pool < pools && simulator_.pools()[pool].kind == format::PoolKind::permits;
+      const std::string threads = simulator_.threads_of(pool);
+      for (const whatif::ThreadSize& changed : variant.thread_sizes) {
+        if (changed.threads == threads) now = changed.count;
+      }
+      const bool permits = simulator_.pools()[pool].kind == format::PoolKind::permits;
       const auto kind = permits    ? ServiceLimit::Kind::permits
                         : now == 1 ? ServiceLimit::Kind::thread
                                    : ServiceLimit::Kind::pool;
       Variant changed = variant;
       std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
-      changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
+      std::erase_if(changed.thread_sizes, [&](const whatif::ThreadSize& one) { return one.threads == threads; });
+      if (threads.empty()) {
+        changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
+      } else {
+        changed.thread_sizes.push_back({threads, 2 * now});
+      }
       ServiceLimit limit = the_cores;
       if (besides) {
         limit.besides = simulator_.pool_name(pool);

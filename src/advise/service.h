@@ -21,6 +21,12 @@
 
 namespace contrafact::advise {
 
+// The answers to one endpoint's requests, under one load.
+struct EndpointAnswers {
+  uint32_t answers = 0;  // in the steady state of all simulations
+  int64_t p50_ns = 0, p90_ns = 0, p99_ns = 0;
+};
+
 // One load, simulated. Times are from a request's arrival to its answer.
 struct LoadPoint {
   bool open = false;
@@ -29,8 +35,9 @@ struct LoadPoint {
   double per_second = 0;     // that are answered
   double low = 0, high = 0;  // 90 % interval of per_second
   int64_t mean_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0;
-  double cores_used = 0;  // share of the cores' time; 0: unlimited cores
-  bool stuck = false;     // the program hangs under this load: nothing else is known
+  std::vector<EndpointAnswers> endpoints;  // by endpoint; empty: they are not asked for
+  double cores_used = 0;                   // share of the cores' time; 0: unlimited cores
+  bool stuck = false;                      // the program hangs under this load: nothing else is known
   std::string stuck_reason;
   bool keeps_up = true;  // open: answers as many requests as come
 };
@@ -58,7 +65,11 @@ struct ServiceOptions {
   uint32_t requests = 2000;  // of each simulated load, at least
   uint32_t seeds = 3;
   std::vector<analysis::LockBound> lock_bounds = {};  // of the recording, the lowest first
-  std::function<void()> progress;                     // after each simulated load; may be empty
+  // By drawn request: its endpoint; empty: endpoints are not asked for. Of the endpoints, those whose answers the times are of;
+  // empty: all.
+  std::vector<uint32_t> endpoints = {};
+  std::vector<bool> shown = {};
+  std::function<void()> progress;  // after each simulated load; may be empty
 };
 
 class Service {
@@ -85,6 +96,7 @@ class Service {
   const whatif::LoadSimulator& simulator() const { return simulator_; }
 
  private:
+  bool is_shown(uint32_t drawn) const;
   base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
   base::Result<LoadPoint> least_hanging(const whatif::Variant& variant, uint32_t runs_with, LoadPoint hangs) const;
   // A lock whose sections are not recorded allows less than was simulated.

@@ -48,8 +48,8 @@ bool is_size(const Candidate& candidate) {
 // Whether both are the same change, of whatever size.
 bool is_same(const Candidate& x, const Candidate& y) {
   const Improvement &one = x.improvement, &other = y.improvement;
-  return one.optimisation == other.optimisation && one.pool == other.pool && one.tasks == other.tasks &&
-         one.sections == other.sections;
+  return one.optimisation == other.optimisation && one.pool == other.pool && one.threads == other.threads &&
+         one.tasks == other.tasks && one.sections == other.sections && one.before == other.before;
 }
 
 int work_of(const Candidate& candidate) {
@@ -64,7 +64,8 @@ class ServiceAdviser {
       : service_(service), pricer_(pricer), together_(candidates.together), options_(options) {
     for (const Candidate& candidate : candidates.each) {
       const whatif::Target target = whatif::target_of(candidate.improvement.optimisation);
-      if (target != whatif::Target::tasks && target != whatif::Target::sections) continue;
+      if (target != whatif::Target::tasks && target != whatif::Target::sections && target != whatif::Target::moves)
+        continue;
       if (candidates_.size() < options.candidates_max) candidates_.push_back(candidate);
     }
     found_.objective = options.objective;
@@ -138,15 +139,26 @@ class ServiceAdviser {
     if (std::optional<Tried> size = sized(found_.before.limit, nothing)) alone_.push_back(*std::move(size));
   }
 
-  // The smallest size that is worth about as much as any.
-  std::optional<Tried> sized(const ServiceLimit& limit, const Made& made) const {
-    if (limit.kind != ServiceLimit::Kind::pool && limit.kind != ServiceLimit::Kind::permits) return std::nullopt;
-    if (limit.id >= pricer_.trace().pools.size()) return std::nullopt;  // threads of the program's own
+  // A change of the size of what limits; none: it has none that a program could set.
+  std::optional<Candidate> size_of(const ServiceLimit& limit) const {
+    const bool is_pool = limit.kind == ServiceLimit::Kind::pool || limit.kind == ServiceLimit::Kind::permits;
+    const std::string threads = service_.simulator().threads_of(limit.id);
+    const bool is_own = (is_pool || limit.kind == ServiceLimit::Kind::thread) && !threads.empty();
+    if (!is_own && (!is_pool || limit.id >= pricer_.trace().pools.size())) return std::nullopt;
     Candidate candidate;
-    candidate.pool = model::PoolId(limit.id);
+    if (!is_own) candidate.pool = model::PoolId(limit.id);
     candidate.improvement = {.optimisation = improve::kinds::pool_size,
                              .pool = candidate.pool,
+                             .threads = threads,
                              .size_before = service_.simulator().pool_size(limit.id)};
+    return candidate;
+  }
+
+  // The smallest size that is worth about as much as any.
+  std::optional<Tried> sized(const ServiceLimit& limit, const Made& made) const {
+    std::optional<Candidate> sizes = size_of(limit);
+    if (!sizes) return std::nullopt;
+    Candidate& candidate = *sizes;
     std::vector<std::pair<uint32_t, double>> curve;
     double most = made.value;
     for (const double factor : kSizeFactors) {

@@ -71,30 +71,6 @@ TEST(Service, WithMoreWorkersItsCoresAre) {
   EXPECT_EQ(found->limit.kind, ServiceLimit::Kind::cores);
 }
 
-// One thread waits for requests and computes 5 ms to hand each of them to one of eight handlers, which sleep 1 ms.
-TEST(Service, TheThreadThatHandsRequestsOnMayBe) {
-  std::string text =
-      "fact cores 4\nmethod m1 shop.Page.run Page.java:1\npool handlers thread_pool 8 8\nthread main\nthread w1\n"
-      "connection a accepted 80 5001\n0 main block_begin poll -\n";
-  std::string worker;
-  for (int i = 0; i < 40; ++i) {
-    const int64_t came = 20'000'000LL * (i + 1), handed = came + 5'000'000;
-    text +=
-        fmt::format("{0} main block_end poll\n{1} main task_spawn t{2} - handlers m1\n{1} main block_begin poll -\n",
-                    came, handed, i + 1);
-    worker += fmt::format(
-        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{0} w1 block_begin sleep -\n{2} w1 block_end sleep\n{2} w1 send "
-        "a 10\n{2} w1 task_end t{1}\n",
-        handed, i + 1, handed + 1'000'000);
-  }
-  const Recorded recorded(text + worker);
-  const base::Result<Saturation> found = recorded.service->saturation({}, true);
-  ASSERT_TRUE(found.ok());
-  EXPECT_NEAR(found->point.per_second, 200, 4);
-  EXPECT_EQ(found->limit.kind, ServiceLimit::Kind::thread);
-  EXPECT_NEAR(found->limit.more, 1, 0.1);
-}
-
 TEST(Service, TheRecordedLoadIsSimulatedAsItWas) {
   const Recorded recorded(service_text(40));
   EXPECT_NEAR(recorded.service->error(), 0, 0.01);

@@ -15,6 +15,7 @@
 #include "agent_jvm/analysis_mode.h"
 #include "agent_jvm/code_sources.h"
 #include "agent_jvm/contexts.h"
+#include "agent_jvm/endpoints.h"
 #include "agent_jvm/executor_locals.h"
 #include "agent_jvm/flow.h"
 #include "agent_jvm/injected_classes.h"
@@ -360,6 +361,7 @@ base::Status load(Agent& agent) {
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
                                                   agent.options.context_depth_max, agent.options.compare_contexts);
   agent.pools = std::make_unique<Pools>(agent.jvmti, *agent.recorder);
+  agent.endpoints = std::make_unique<Endpoints>(*agent.recorder);
   agent.lock_makers = std::make_unique<LockMakers>();
   agent.locks = std::make_unique<Locks>(agent.jvmti, *agent.recorder, *agent.contexts, *agent.lock_makers);
   agent.threads = std::make_unique<Threads>(agent);

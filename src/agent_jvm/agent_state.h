@@ -17,6 +17,7 @@
 namespace contrafact::agent_jvm {
 
 class CodeSources;
+class Endpoints;
 class ExecutorLocals;
 class Flow;
 class MethodTable;
@@ -41,6 +42,7 @@ struct Agent {
   std::unique_ptr<MethodTable> methods;
   std::unique_ptr<ContextTable> contexts;
   std::unique_ptr<Pools> pools;
+  std::unique_ptr<Endpoints> endpoints;
   std::unique_ptr<LockMakers> lock_makers;
   std::unique_ptr<Locks> locks;
   std::unique_ptr<Flow> flow;  // null: not asked for, as sets
@@ -59,6 +61,7 @@ constexpr int kJdkVirtualThreads = 21;
 constexpr char kEventsClass[] = "java/lang/ContrafactEvents";
 constexpr char kProbesClass[] = "java/lang/ContrafactProbes";
 constexpr char kLocksClass[] = "java/lang/ContrafactLocks";
+constexpr char kEndpointsClass[] = "java/lang/ContrafactEndpoints";
 constexpr char kExecutorsClass[] = "java/lang/ContrafactExecutors";
 constexpr char kSectionsClass[] = "java/lang/ContrafactSections";
 constexpr char kSetsClass[] = "java/lang/ContrafactSets";

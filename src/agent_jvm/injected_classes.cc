@@ -22,6 +22,7 @@ EMBED(direct, "ContrafactDirect")
 EMBED(direct_contexts, "ContrafactDirectContexts")
 EMBED(contexts, "ContrafactContexts")
 EMBED(costs, "ContrafactCosts")
+EMBED(endpoints, "ContrafactEndpoints")
 EMBED(events, "ContrafactEvents")
 EMBED(executors, "ContrafactExecutors")
 EMBED(flow, "ContrafactFlow")
@@ -65,6 +66,7 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactSemaphores", contrafact_class_semaphores, contrafact_class_end_semaphores},
     {"java/lang/ContrafactResources", contrafact_class_resources, contrafact_class_end_resources},
     {"java/lang/ContrafactSockets", contrafact_class_sockets, contrafact_class_end_sockets},
+    {"java/lang/ContrafactEndpoints", contrafact_class_endpoints, contrafact_class_end_endpoints},
     {"java/lang/ContrafactSetLog", contrafact_class_set_log, contrafact_class_end_set_log},
     {"java/lang/ContrafactSets", contrafact_class_sets, contrafact_class_end_sets},
     {"java/lang/ContrafactTaints", contrafact_class_taints, contrafact_class_end_taints},

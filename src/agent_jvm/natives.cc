@@ -6,6 +6,8 @@
 
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/contexts.h"
+#include "agent_jvm/endpoint_name.h"
+#include "agent_jvm/endpoints.h"
 #include "agent_jvm/flow.h"
 #include "agent_jvm/locks.h"
 #include "agent_jvm/method_table.h"
@@ -116,6 +118,15 @@ uint32_t field_at_offset(JNIEnv* jni, Agent& agent, jobject object, jlong offset
   return number;
 }
 
+// What a method without parameters returns, if that is a String; nothing that it throws goes on.
+jstring string_by(JNIEnv* jni, jobject object, const std::string& getter) {
+  jmethodID method = jni->GetMethodID(jni->GetObjectClass(object), getter.c_str(), "()Ljava/lang/String;");
+  auto text = method ? static_cast<jstring>(jni->CallObjectMethod(object, method)) : nullptr;
+  if (!jni->ExceptionCheck()) return text;
+  jni->ExceptionClear();
+  return nullptr;
+}
+
 }  // namespace
 
 NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_attach(JNIEnv* jni, jclass, jthread carrier) {
@@ -163,6 +174,25 @@ NATIVE jint JNICALL Java_java_lang_ContrafactSockets_addConnection(JNIEnv*, jcla
   if (descriptor < 0) return -1;
   const auto row = recorder::connection_of(descriptor, static_cast<format::ConnectionKind>(kind));
   return row ? static_cast<jint>(g_bound_agent->recorder->add_connection(*row).value) + 1 : -1;
+}
+
+// Never freed, as the counts above.
+NATIVE jlong JNICALL Java_java_lang_ContrafactEndpoints_places(JNIEnv*, jclass, jint bytes) {
+  return reinterpret_cast<jlong>(std::calloc(static_cast<size_t>(bytes), 1));
+}
+
+NATIVE jint JNICALL Java_java_lang_ContrafactEndpoints_number(JNIEnv* jni, jclass, jstring method, jstring path,
+                                                              jboolean pattern, jstring instead) {
+  if (!path) return 0;
+  const std::string verb = text_of(jni, method);
+  const PathKind kind = pattern == JNI_TRUE ? PathKind::pattern : PathKind::sent;
+  const std::string given = instead ? endpoint_name(verb, text_of(jni, instead) + "/*", PathKind::pattern) : "";
+  return g_bound_agent->endpoints->number(endpoint_name(verb, text_of(jni, path), kind), kind == PathKind::pattern,
+                                          given);
+}
+
+NATIVE jstring JNICALL Java_java_lang_ContrafactEndpoints_text(JNIEnv* jni, jclass, jobject object, jstring getter) {
+  return object && getter ? string_by(jni, object, text_of(jni, getter)) : nullptr;
 }
 
 NATIVE jint JNICALL Java_java_lang_ContrafactEvents_body(JNIEnv* jni, jclass, jclass type, jstring method,

@@ -104,14 +104,18 @@ bool is_common_pool(JNIEnv* jni, jobject pool) {
 }
 
 // A subclass of a pool of the JDK's may have a field of this name, too: the probes read the JDK's.
-jfieldID number_field(JNIEnv* jni, jobject pool) {
+jfieldID added_field(JNIEnv* jni, jobject pool, const char* name) {
   jclass owner = jni->GetObjectClass(pool);
   for (const char* of_jdk : {kThreadPool, kForkJoinPool}) {
     if (is_instance(jni, pool, of_jdk)) owner = jni->FindClass(of_jdk);
   }
-  jfieldID field = owner ? jni->GetFieldID(owner, "contrafactPool", "I") : nullptr;
+  jfieldID field = owner ? jni->GetFieldID(owner, name, "I") : nullptr;
   if (!field) jni->ExceptionClear();
   return field;
+}
+
+jfieldID number_field(JNIEnv* jni, jobject pool) {
+  return added_field(jni, pool, "contrafactPool");
 }
 
 }  // namespace
@@ -134,7 +138,14 @@ jint Pools::number(JNIEnv* jni, jobject pool) {
   jni->SetIntField(pool, field, number);
   if (!source_name.empty()) recorder_.add_fact("pool.field." + std::to_string(number - 1), source_name);
   if (!member_name.empty()) recorder_.add_fact("pool.member." + std::to_string(number - 1), member_name);
+  note_maker(jni, pool, number);
   return number;
+}
+
+void Pools::note_maker(JNIEnv* jni, jobject pool, jint number) {
+  jfieldID field = added_field(jni, pool, "contrafactMade");
+  const jint made = field ? jni->GetIntField(pool, field) : 0;
+  if (made > 0) recorder_.add_fact("pool.made." + std::to_string(number - 1), std::to_string(made - 1));
 }
 
 jint Pools::number_of_threads(std::string_view class_name) {
@@ -160,6 +171,7 @@ jint Pools::number_of_resource(JNIEnv* jni, jobject pool) {
   if (number != 0) return number;
   number = row ? static_cast<jint>(recorder_.add_pool(*row).value) + 1 : -1;
   jni->SetIntField(pool, field, number);
+  if (number > 0) note_maker(jni, pool, number);
   return number;
 }
 

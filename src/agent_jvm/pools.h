@@ -37,6 +37,8 @@ class Pools {
   int64_t untold_semaphores() const;
 
  private:
+  // Where it was made, if that is known: a fact of the trace.
+  void note_maker(JNIEnv* jni, jobject pool, jint number);
   format::PoolRow describe(JNIEnv* jni, jobject pool, bool fork_join);
   format::PoolRow describe_framework(JNIEnv* jni, jobject pool);
   std::optional<format::PoolRow> describe_resource(JNIEnv* jni, jobject pool);

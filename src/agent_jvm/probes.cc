@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent_jvm/agent_state.h"
+#include "agent_jvm/endpoints.h"
 #include "agent_jvm/hand_overs.h"
 #include "agent_jvm/lock_makers.h"
 #include "agent_jvm/probes_sets.h"
@@ -73,8 +74,8 @@ struct Probes::Work {
 Probes::Probes(Agent& agent) : agent_(agent), unmatched_(without_nested(agent.options.classes)) {
   for (const Family& family :
        {thread_pool_family(), future_task_family(), completable_future_family(), fork_join_family(), thread_family(),
-        park_family(), semaphore_family(), resource_family(), socket_family(), completion_service_family(),
-        lambda_family(), frameworks_family(), agent.sets ? sets_family() : Family()}) {
+        park_family(), semaphore_family(), resource_family(), socket_family(), endpoint_family(),
+        completion_service_family(), lambda_family(), frameworks_family(), agent.sets ? sets_family() : Family()}) {
     for (const Probe& probe : family.probes) {
       if (agent.jdk >= probe.jdk_min && agent.jdk <= probe.jdk_max) targets_[probe.class_name].probes.push_back(&probe);
     }
@@ -96,7 +97,8 @@ std::optional<std::vector<uint8_t>> Probes::instrument(std::string_view class_na
   const bool sections = agent_.classes.chooses_class(dotted_class);
   const bool observed = agent_.sets && (sections || may_be_observed(class_name));
   note_unseen(class_name);
-  if (!targets && !methods && !sleep_calls && !notifies && !hand_overs && !sections && !agent_.sets)
+  const bool endpoints = agent_.config.may_have_endpoint(dotted_class);
+  if (!targets && !methods && !endpoints && !sleep_calls && !notifies && !hand_overs && !sections && !agent_.sets)
     return std::nullopt;
 
   auto file = classfile::ClassFile::parse(bytes);
@@ -168,10 +170,11 @@ void Probes::edit_method(Work& work, size_t index) {
                  });
   }
   const bool function_events = work.methods && agent_.config.chooses(work.class_name, method.name);
+  const EndpointRule* endpoint = agent_.config.endpoint(work.class_name, method.name);
   const bool hands_over = probes.empty() && work.hand_overs && work.hand_overs->concerns(method);
   const bool observed = work.observing != Observing::no;
   if (probes.empty() && !function_events && !work.sleep_calls && !work.notifies && !work.sections && !hands_over &&
-      !observed)
+      !observed && !endpoint)
     return;
 
   auto code = classfile::Code::parse(work.file, method);
@@ -186,6 +189,10 @@ void Probes::edit_method(Work& work, size_t index) {
     if (status) status = probe->edit(edit);
   }
   const size_t nodes_before = code->nodes.size();
+  if (status && endpoint) {
+    status = tell_endpoint(edit, *endpoint, work.class_name, *agent_.endpoints);
+    note_endpoint(*endpoint);
+  }
   if (status && hands_over) status = work.hand_overs->edit(edit);
   if (status && work.observing == Observing::yes && work.sections && !method.name.starts_with('<')) {
     // Outside of what blocks.
@@ -288,6 +295,11 @@ void Probes::note_chosen(std::string_view class_name) {
   });
 }
 
+void Probes::note_endpoint(const EndpointRule& rule) {
+  std::lock_guard lock(mutex_);
+  endpoints_found_.insert(&rule);
+}
+
 void Probes::note_failure(std::string_view place, const std::string& reason) {
   std::lock_guard lock(mutex_);
   ++refused_count_;
@@ -320,6 +332,12 @@ void Probes::report() {
   agent_.recorder->add_fact("probe.refused", std::to_string(refused_count_));
   if (untracked_count_ > 0) agent_.recorder->add_fact("flow.methods.untracked", std::to_string(untracked_count_));
   if (!agent_.classes.empty()) agent_.recorder->add_fact("classes.chosen", std::to_string(chosen_classes_));
+  std::vector<std::string> endpoints_unmatched;
+  for (const EndpointRule& rule : agent_.config.endpoints()) {
+    if (!endpoints_found_.contains(&rule)) endpoints_unmatched.push_back(rule.pattern);
+  }
+  if (!endpoints_unmatched.empty()) agent_.recorder->add_fact("endpoints.unmatched", listed(endpoints_unmatched));
+  agent_.endpoints->report();
   if (!unmatched_.empty()) agent_.recorder->add_fact("classes.unmatched", listed(unmatched_));
   for (size_t i = 0; i < refused_.size(); ++i) {
     agent_.recorder->add_fact("probe.refused." + std::to_string(i), refused_[i]);

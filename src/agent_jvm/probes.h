@@ -19,12 +19,14 @@
 #include <vector>
 
 #include "agent_jvm/edits.h"
+#include "agent_jvm/trace_config.h"
 #include "base/result.h"
 #include "format/event.h"
 
 namespace contrafact::agent_jvm {
 
 struct Agent;
+class Endpoints;
 
 // The context of a place in a method, by its position in the original code.
 using PlaceOf = std::function<int32_t(uint32_t pc)>;
@@ -96,6 +98,7 @@ class Probes {
   // A method that would be too long, or cannot be edited so: what goes in may come out.
   void note_untracked();
   void note_chosen(std::string_view class_name);
+  void note_endpoint(const EndpointRule& rule);
   void note_failure(std::string_view place, const std::string& reason);
 
   Agent& agent_;
@@ -104,13 +107,17 @@ class Probes {
   std::set<const Probe*> loaded_;   // its class was loaded
   std::set<const Probe*> matched_;  // and had the method
   std::vector<std::string> refused_;
-  std::set<std::string_view> unseen_;  // schedulers
+  std::set<const EndpointRule*> endpoints_found_;  // a method was
+  std::set<std::string_view> unseen_;              // schedulers
   std::set<std::string_view> unseen_transports_;
   uint64_t refused_count_ = 0;
   uint64_t untracked_count_ = 0;        // methods: what goes into them may come out
   uint64_t chosen_classes_ = 0;         // whose critical sections are recorded
   std::vector<std::string> unmatched_;  // patterns of such classes that no class matches yet
 };
+
+// Tells at the method's entry that a request begins to be handled, as the rule says. An overload that has no such arguments stays as it is.
+base::Status tell_endpoint(Edit& edit, const EndpointRule& rule, std::string_view class_name, Endpoints& endpoints);
 
 // The families.
 Family thread_pool_family();
@@ -122,6 +129,7 @@ Family park_family();
 Family semaphore_family();
 Family resource_family();
 Family socket_family();
+Family endpoint_family();
 Family completion_service_family();
 Family lambda_family();
 Family frameworks_family();
@@ -130,6 +138,8 @@ std::span<const UnseenScheduler> unseen_schedulers();
 std::span<const UnseenTransport> unseen_transports();
 
 // What a worker takes from a BlockingQueue; `pool` pushes its pool.
+// Of a pool's constructor: the pool keeps where it is made.
+base::Status note_maker(Edit& edit);
 base::Status wrap_takes(Edit& edit, const Edit::Emit& pool);
 
 // Function events of one method that the configuration chose.

@@ -47,6 +47,9 @@ base::Status remove_from_bag(Edit& edit) {
   });
 }
 
+constexpr std::string_view kCommonsArguments =
+    "(Lorg/apache/commons/pool2/PooledObjectFactory;Lorg/apache/commons/pool2/impl/GenericObjectPoolConfig;)V";
+
 // Older versions of Commons Pool have no time limits as Duration, and no ways to destroy. In newer ones, the methods
 // without these call those with them.
 constexpr std::string_view kBorrowFor = "(Ljava/time/Duration;)Ljava/lang/Object;";
@@ -70,6 +73,10 @@ base::Status take_now(Edit& edit) {
 }
 
 constexpr Probe kProbes[] = {
+    {kHikariPool, "<init>", "(Lcom/zaxxer/hikari/HikariConfig;)V", note_maker},
+    {kCommonsPool, "<init>", kCommonsArguments, note_maker},
+    {kTomcatPool, "<init>", "(Lorg/apache/tomcat/jdbc/pool/PoolConfiguration;)V", note_maker},
+    {kH2Pool, "<init>", "(Ljavax/sql/ConnectionPoolDataSource;)V", note_maker},
     {kHikariBag, "borrow", "", take<push_listener>},
     {kHikariBag, "requite", "", give<push_listener>},
     {kHikariBag, "remove", "(Lcom/zaxxer/hikari/util/ConcurrentBag$IConcurrentBagEntry;)Z", remove_from_bag},
@@ -86,10 +93,9 @@ constexpr Probe kProbes[] = {
     {kH2Pool, "recycleConnection", "(Ljavax/sql/PooledConnection;)V", give<push_pool>},
 };
 constexpr AddedField kFields[] = {
-    {kHikariPool, "contrafactPool", "I"},
-    {kCommonsPool, "contrafactPool", "I"},
-    {kTomcatPool, "contrafactPool", "I"},
-    {kH2Pool, "contrafactPool", "I"},
+    {kHikariPool, "contrafactPool", "I"},  {kHikariPool, "contrafactMade", "I"}, {kCommonsPool, "contrafactPool", "I"},
+    {kCommonsPool, "contrafactMade", "I"}, {kTomcatPool, "contrafactPool", "I"}, {kTomcatPool, "contrafactMade", "I"},
+    {kH2Pool, "contrafactPool", "I"},      {kH2Pool, "contrafactMade", "I"},
 };
 
 }  // namespace

@@ -9,6 +9,10 @@ constexpr std::string_view kPool = "java/util/concurrent/ThreadPoolExecutor";
 constexpr std::string_view kScheduled = "java/util/concurrent/ScheduledThreadPoolExecutor";
 constexpr std::string_view kCallerRuns = "java/util/concurrent/ThreadPoolExecutor$CallerRunsPolicy";
 constexpr std::string_view kDiscardOldest = "java/util/concurrent/ThreadPoolExecutor$DiscardOldestPolicy";
+// The constructor that all others call.
+constexpr std::string_view kAllArguments =
+    "(IIJLjava/util/concurrent/TimeUnit;Ljava/util/concurrent/BlockingQueue;Ljava/util/concurrent/ThreadFactory;Ljava/"
+    "util/concurrent/RejectedExecutionHandler;)V";
 constexpr std::string_view kPoolAndRunnable = "(Ljava/util/concurrent/ThreadPoolExecutor;Ljava/lang/Runnable;)J";
 
 base::Status execute(Edit& edit) {
@@ -91,6 +95,7 @@ base::Status delay(Edit& edit) {
 }
 
 constexpr Probe kProbes[] = {
+    {kPool, "<init>", kAllArguments, note_maker},
     {kPool, "execute", "", execute},
     {kPool, "reject", "", reject},
     {kPool, "runWorker", "", run_bare},
@@ -106,9 +111,13 @@ constexpr Probe kProbes[] = {
     {kScheduled, "delayedExecute", "", delay},
     {kScheduled, "reExecutePeriodic", "", delay},
 };
-constexpr AddedField kFields[] = {{kPool, "contrafactPool", "I"}};
+constexpr AddedField kFields[] = {{kPool, "contrafactPool", "I"}, {kPool, "contrafactMade", "I"}};
 
 }  // namespace
+
+base::Status note_maker(Edit& edit) {
+  return edit.at_exit([](Sequence& s) { s.aload(0).invokestatic(kProbesClass, "made", "(Ljava/lang/Object;)V"); });
+}
 
 base::Status wrap_takes(Edit& edit, const Edit::Emit& pool) {
   const uint32_t token = edit.token();

@@ -1,6 +1,7 @@
 #include "agent_jvm/trace_config.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/glob.h"
 
@@ -30,7 +31,43 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
+// "2.getUri"
+bool read_part(std::string_view text, EndpointPart& part) {
+  const size_t dot = text.find('.');
+  const std::string_view number = text.substr(0, dot);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), part.argument);
+  if (error != std::errc() || end != number.data() + number.size() || part.argument == 0) return false;
+  if (dot != std::string_view::npos) part.getter = text.substr(dot + 1);
+  return dot == std::string_view::npos || !part.getter.empty();
+}
+
+// What is before a pattern's first star agrees with the class's name, as far as both go.
+bool may_match_in(std::string_view pattern, std::string_view class_name, std::string_view qualified) {
+  const std::string_view fixed = pattern.substr(0, pattern.find('*'));
+  const size_t common = std::min(fixed.size(), qualified.size());
+  return base::matches_glob(pattern, class_name) || fixed.substr(0, common) == qualified.substr(0, common);
+}
+
 }  // namespace
+
+base::Status TraceConfig::add_endpoint(std::string_view words) {
+  EndpointRule rule;
+  for (words = trim(words); !words.empty();) {
+    const std::string_view word = words.substr(0, words.find_first_of(" \t"));
+    words = trim(words.substr(word.size()));
+    const bool is_good = rule.pattern.empty() ? (rule.pattern = word, true)
+                         : word.starts_with("method=")
+                             ? read_part(word.substr(7), rule.method)
+                             : word.starts_with("path=") && read_part(word.substr(5), rule.path);
+    if (!is_good)
+      return base::Error{"expected 'method=N', 'path=N' or these with '.GETTER', got '" + std::string(word) + "'"};
+  }
+  if (rule.pattern.empty()) return base::Error{"expected 'endpoint PATTERN'"};
+  if (rule.method.argument > 0 && rule.path.argument == 0)
+    return base::Error{"an endpoint with method=N needs path=N, too"};
+  endpoints_.push_back(std::move(rule));
+  return {};
+}
 
 base::Status TraceConfig::add_lines(std::string_view text) {
   for (size_t line_number = 1; !text.empty(); ++line_number) {
@@ -41,11 +78,17 @@ base::Status TraceConfig::add_lines(std::string_view text) {
     if (line.empty()) continue;
     const size_t space = line.find_first_of(" \t");
     const std::string_view verb = line.substr(0, space);
+    if (verb == "endpoint") {
+      const base::Status added = add_endpoint(line.substr(verb.size()));
+      if (!added) return base::Error{"line " + std::to_string(line_number) + ": " + added.error().message};
+      continue;
+    }
     const std::string_view pattern = space == std::string_view::npos ? std::string_view() : trim(line.substr(space));
     if (pattern.empty() || pattern.find_first_of(" \t") != std::string_view::npos ||
         (verb != "include" && verb != "exclude")) {
       return base::Error{"line " + std::to_string(line_number) +
-                         ": expected 'include PATTERN' or 'exclude PATTERN', got '" + std::string(line) + "'"};
+                         ": expected 'include PATTERN', 'exclude PATTERN' or 'endpoint PATTERN', got '" +
+                         std::string(line) + "'"};
     }
     verb == "include" ? add_include(std::string(pattern)) : add_exclude(std::string(pattern));
   }
@@ -61,15 +104,25 @@ bool TraceConfig::chooses_class(std::string_view class_name) const {
 }
 
 bool TraceConfig::may_match(std::string_view class_name) const {
-  // What is before a pattern's first star must agree with the class's name, as far as both go.
   std::string qualified(class_name);
   qualified += '.';
-  return std::any_of(include_.begin(), include_.end(), [&](const std::string& pattern) {
-    const std::string_view fixed = std::string_view(pattern).substr(0, pattern.find('*'));
-    const size_t common = std::min(fixed.size(), qualified.size());
-    return base::matches_glob(pattern, class_name) ||
-           fixed.substr(0, common) == std::string_view(qualified).substr(0, common);
-  });
+  return std::any_of(include_.begin(), include_.end(),
+                     [&](const std::string& pattern) { return may_match_in(pattern, class_name, qualified); });
+}
+
+bool TraceConfig::may_have_endpoint(std::string_view class_name) const {
+  if (endpoints_.empty() || is_never_chosen(class_name)) return false;
+  const std::string qualified = std::string(class_name) + '.';
+  return std::ranges::any_of(
+      endpoints_, [&](const EndpointRule& rule) { return may_match_in(rule.pattern, class_name, qualified); });
+}
+
+const EndpointRule* TraceConfig::endpoint(std::string_view class_name, std::string_view method) const {
+  if (endpoints_.empty() || is_never_chosen(class_name) || method == "<clinit>") return nullptr;
+  const std::string qualified = std::string(class_name) + '.' + std::string(method);
+  const auto found = std::ranges::find_if(
+      endpoints_, [&](const EndpointRule& rule) { return base::matches_glob(rule.pattern, qualified); });
+  return found == endpoints_.end() ? nullptr : &*found;
 }
 
 bool TraceConfig::chooses(std::string_view class_name, std::string_view method) const {

@@ -28,6 +28,34 @@ TEST(TraceConfig, ChoosesByClassAndByMethod) {
   EXPECT_TRUE(config.may_choose_from("web.Api"));
 }
 
+TEST(TraceConfig, EndpointsAreMethods) {
+  TraceConfig config;
+  ASSERT_TRUE(config
+                  .add_lines("endpoint shop.*Handler.handle\n"
+                             "endpoint web.Router.route  method=1.name path=2.getUri # as it is asked\n")
+                  .ok());
+  EXPECT_TRUE(config.empty());
+  EXPECT_TRUE(config.may_have_endpoint("shop.OrderHandler"));
+  EXPECT_FALSE(config.may_have_endpoint("java.lang.String"));
+  ASSERT_NE(config.endpoint("shop.OrderHandler", "handle"), nullptr);
+  EXPECT_EQ(config.endpoint("shop.OrderHandler", "toString"), nullptr);
+  const EndpointRule* rule = config.endpoint("web.Router", "route");
+  ASSERT_NE(rule, nullptr);
+  EXPECT_EQ(rule->method.argument, 1u);
+  EXPECT_EQ(rule->method.getter, "name");
+  EXPECT_EQ(rule->path.argument, 2u);
+  EXPECT_EQ(rule->path.getter, "getUri");
+}
+
+TEST(TraceConfig, EndpointsThatAreNone) {
+  TraceConfig config;
+  EXPECT_EQ(config.add_lines("endpoint\n").error().message, "line 1: expected 'endpoint PATTERN'");
+  EXPECT_EQ(config.add_lines("endpoint a.B.c path=x").error().message,
+            "line 1: expected 'method=N', 'path=N' or these with '.GETTER', got 'path=x'");
+  EXPECT_EQ(config.add_lines("endpoint a.B.c method=1").error().message,
+            "line 1: an endpoint with method=N needs path=N, too");
+}
+
 TEST(TraceConfig, NeverTheProbesThemselves) {
   TraceConfig config;
   config.add_include("*");

@@ -75,6 +75,23 @@ int64_t take_out_pauses(std::vector<int64_t>& gaps_ns) {
   return pauses_ns;
 }
 
+// Whether gaps, as multiples of their mean, may well be those of a Poisson process: the largest distance of their distribution
+// from the exponential one is no larger than in 19 of 20 such samples (Lilliefors, 1969; the bound is Stephens', 1974).
+bool may_be_poisson(const std::vector<double>& sorted_gaps) {
+  constexpr double kBound = 1.094;
+  constexpr size_t kGapsMin = 20;
+  const auto count = static_cast<double>(sorted_gaps.size());
+  if (sorted_gaps.size() < kGapsMin) return false;
+  double distance = 0;
+  for (size_t i = 0; i < sorted_gaps.size(); ++i) {
+    const double expected = 1 - std::exp(-sorted_gaps[i]);
+    const auto below = static_cast<double>(i) / count, up_to = static_cast<double>(i + 1) / count;
+    distance = std::max({distance, up_to - expected, expected - below});
+  }
+  const double root = std::sqrt(count);
+  return (distance - 0.2 / count) * (root + 0.26 + 0.5 / root) <= kBound;
+}
+
 }  // namespace
 
 int64_t percentile_ns(const std::vector<int64_t>& sorted_ns, double share) {
@@ -123,6 +140,7 @@ Arrivals arrivals_of(const model::Requests& requests) {
   std::ranges::sort(gaps_ns);
   const double mean_ns = found.per_second > 0 ? 1e9 / found.per_second : 0;
   for (const int64_t ns : gaps_ns) found.gaps.push_back(mean_ns > 0 ? static_cast<double>(ns) / mean_ns : 1);
+  found.poisson = may_be_poisson(found.gaps);
   return found;
 }
 

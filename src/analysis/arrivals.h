@@ -25,6 +25,7 @@ struct Arrivals {
   uint32_t clients = 0;            // closed: connections that were in use at a time, at most
   std::vector<int64_t> thinks_ns;  // closed: from an answer to the client's next request; sorted
   std::vector<double> gaps;        // open: from each request to the next, as a multiple of the mean; sorted
+  bool poisson = false;            // open: the gaps may be those of requests that come independently of each other
   double under_way = 0;            // requests being served at a time, on average
   int64_t span_ns = 0;             // from the first arrival to the last, without pauses in which nobody asked
 };

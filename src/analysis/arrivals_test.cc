@@ -46,6 +46,29 @@ TEST(Arrivals, RequestsThatComeByTheClockAreOpen) {
 }
 
 // Users that think for a time of their own, between 0 and 100 ms, whatever the answer took.
+// Each on a connection of its own.
+Requests one_by_one(const std::vector<int64_t>& gaps_ns) {
+  Requests made{.connections = static_cast<uint32_t>(gaps_ns.size())};
+  int64_t at_ns = 0;
+  for (const int64_t gap_ns : gaps_ns) {
+    at_ns += gap_ns;
+    made.all.push_back(
+        {.connection = static_cast<uint32_t>(made.all.size()), .arrived_ns = at_ns, .answered_ns = at_ns});
+  }
+  return made;
+}
+
+TEST(Arrivals, OnlyGapsThatVaryAsChanceDoesAreThoseOfAPoissonProcess) {
+  std::mt19937 random(5);
+  std::exponential_distribution<double> by_chance(1.0 / (10 * kMs));
+  std::vector<int64_t> gaps_ns;
+  for (int i = 0; i < 400; ++i) gaps_ns.push_back(static_cast<int64_t>(by_chance(random)));
+  EXPECT_TRUE(arrivals_of(one_by_one(gaps_ns)).poisson);
+  EXPECT_FALSE(arrivals_of(one_by_one(std::vector<int64_t>(400, 10 * kMs))).poisson);
+  for (size_t i = 0; i < gaps_ns.size(); i += 2) gaps_ns[i] = kMs / 10;  // they come in pairs
+  EXPECT_FALSE(arrivals_of(one_by_one(gaps_ns)).poisson);
+}
+
 TEST(Arrivals, ThinkingThatVariesMoreThanAnswersIsStillClosed) {
   std::mt19937 random(3);
   const Arrivals found = arrivals_of(

@@ -20,6 +20,18 @@ double held_share(double waiting, double scale) {
   return (std::sqrt(x * x + 4 * x) - x) / 2;
 }
 
+// For how long the thread had no core in that time although it could have gone on.
+int64_t without_core_ns(const model::Trace& trace, model::ThreadId thread, int64_t begin_ns, int64_t end_ns) {
+  if (!thread.valid() || thread.index() >= trace.cpu.size()) return 0;
+  const std::vector<model::CpuGap>& gaps = trace.cpu[thread.index()];
+  int64_t found_ns = 0;
+  for (auto gap = std::ranges::upper_bound(gaps, begin_ns, {}, &model::CpuGap::in_ns); gap != gaps.end(); ++gap) {
+    if (gap->out_ns >= end_ns) break;
+    if (gap->preempted) found_ns += std::min(end_ns, gap->in_ns) - std::max(begin_ns, gap->out_ns);
+  }
+  return found_ns;
+}
+
 // Events at which a thread works for requests, or in a task that is not its own run.
 class Work {
  public:
@@ -74,7 +86,9 @@ std::vector<LockBound> lock_bounds(const model::Facts& facts, const model::Reque
       longest_ns = -1;
     }
     ++bounds.back().waits;
-    waits_ns.back() += static_cast<double>(wait.wait_ns());
+    // A holder that another thread keeps from its core holds for longer than the lock needs: what lacks is a core.
+    waits_ns.back() +=
+        static_cast<double>(wait.wait_ns() - without_core_ns(trace, wait.holder, wait.begin_ns, wait.end_ns));
     if (wait.wait_ns() <= longest_ns) continue;
     longest_ns = wait.wait_ns();
     bounds.back().site = wait.site;

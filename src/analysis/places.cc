@@ -53,6 +53,15 @@ std::string pool_name(const model::Trace& trace, model::PoolId pool) {
   return pool.valid() ? pool_names(trace)[pool.index()] : "-";
 }
 
+model::ContextId pool_maker(const model::Trace& trace, model::PoolId pool) {
+  if (!pool.valid()) return {};
+  const std::string_view text = trace.fact(fmt::format("pool.made.{}", pool.value));
+  uint32_t context = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), context);
+  const bool is_one = !text.empty() && error == std::errc() && end == text.data() + text.size();
+  return is_one && context < trace.contexts.size() ? model::ContextId(context) : model::ContextId();
+}
+
 std::vector<std::string> pool_names(const model::Trace& trace) {
   const std::vector<std::string_view> fields = pool_fields(trace);
   std::vector<std::string> names;

@@ -20,4 +20,7 @@ std::string pool_name(const model::Trace& trace, model::PoolId pool);
 // The names of all pools; costs as much as one name.
 std::vector<std::string> pool_names(const model::Trace& trace);
 
+// Where the pool was made; none: not known.
+model::ContextId pool_maker(const model::Trace& trace, model::PoolId pool);
+
 }  // namespace contrafact::analysis

@@ -26,6 +26,23 @@ thread main
                           "Store$Shelf.permits (Semaphore)"));
 }
 
+TEST(PoolMaker, IsTheContextThatAFactNames) {
+  const model::Trace trace = parsed(R"(
+fact pool.made.0 0
+fact pool.made.1 7
+method m1 shop.Server.main Server.java:1
+context c1 - m1:12
+pool p1 thread_pool 2 2
+pool p2 thread_pool 2 2
+pool p3 thread_pool 2 2
+thread main
+0 main task_spawn t1 c1 p1 m1
+)");
+  EXPECT_EQ(pool_maker(trace, model::PoolId(0)), model::ContextId(0));
+  EXPECT_FALSE(pool_maker(trace, model::PoolId(1)).valid());  // no such context
+  EXPECT_FALSE(pool_maker(trace, model::PoolId(2)).valid());
+}
+
 TEST(PoolNames, SecondOfANameHasANumber) {
   const model::Trace trace = parsed(R"(
 fact pool.member.0 shop.Actor.pool

@@ -59,6 +59,18 @@ model::ContextId called_at(const model::Trace& trace, const Advice& advice) {
   return analysis::place_of(trace, improvement.spawn_context, improvement.tasks);
 }
 
+// Where it is made, for there its size is said; else where threads waited for what it has.
+Cell where_pool(const model::Trace& trace, const improve::Candidate& candidate) {
+  const model::PoolId pool = candidate.improvement.pool;
+  table::Location at{.method = "pool " + analysis::pool_name(trace, pool), .file = "", .line = 0};
+  const Cell made = location_of(trace, analysis::pool_maker(trace, pool));
+  if (const auto* place = std::get_if<table::Location>(&made.value()); place != nullptr && place->line > 0) {
+    at.file = place->file, at.line = place->line, at.path = place->path;
+    return at;
+  }
+  return candidate.waited_at.valid() ? location_of(trace, candidate.waited_at) : Cell(at);
+}
+
 Cell where(const model::Trace& trace, const analysis::SectionFacts* facts, const Advice& advice) {
   const whatif::Improvement& improvement = advice.improvement();
   switch (advice.target()) {
@@ -67,9 +79,12 @@ Cell where(const model::Trace& trace, const analysis::SectionFacts* facts, const
       return location_of(trace, called_at(trace, advice));
     case Target::sections:
       return where_sections(trace, facts, advice.candidate);
+    case Target::moves:
+      return location_of(trace, improvement.spawn_context.valid() ? improvement.spawn_context : improvement.before);
     case Target::pool:
-      if (advice.candidate.waited_at.valid()) return location_of(trace, advice.candidate.waited_at);
-      return table::Location{.method = "pool " + analysis::pool_name(trace, improvement.pool), .file = "", .line = 0};
+      if (!improvement.threads.empty())
+        return table::Location{.method = "threads " + improvement.threads, .file = "", .line = 0};
+      return where_pool(trace, advice.candidate);
     case Target::machine:
       return table::Location{.method = "the machine", .file = "", .line = 0};
   }
@@ -90,6 +105,11 @@ Cell changes(const Advice& advice) {
       return share_of(improvement.tasks.size(), improvement.context_tasks, "task", "tasks");
     case Target::sections:
       return share_of(improvement.sections.size(), advice.candidate.of_sections, "section", "sections");
+    case Target::moves:
+      if (!improvement.tasks.empty())
+        return share_of(improvement.tasks.size(), improvement.tasks.size(), "task", "tasks");
+      if (!improvement.sections.empty()) return table::counted_text(improvement.sections.size(), "section", "sections");
+      return table::counted_text(improvement.earlier_gives.size(), "permit", "permits");
     case Target::pool:
     case Target::machine:
       break;
@@ -132,8 +152,9 @@ std::vector<Cell> improvement_row(const model::Trace& trace, const analysis::Sec
 
 const std::string& kinds_legend() {
   static const std::string text = fmt::format(
-      "The optimisation: {} of tasks; {} of their number; {} of critical sections; {}; {}.", kinds_text(Target::tasks),
-      kinds_text(Target::grain), kinds_text(Target::sections), kinds_text(Target::pool), kinds_text(Target::machine));
+      "The optimisation: {} of tasks; {} of their number; {} of critical sections; {} of what tasks do; {}; {}.",
+      kinds_text(Target::tasks), kinds_text(Target::grain), kinds_text(Target::sections), kinds_text(Target::moves),
+      kinds_text(Target::pool), kinds_text(Target::machine));
   return text;
 }
 

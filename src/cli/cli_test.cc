@@ -192,7 +192,8 @@ TEST(TraceConfig, IsCheckedBeforeTheProgramStarts) {
   std::string bad = folder.file("bad.conf", "include shop.*\nincldue x\n");
   base::Status status = check_trace_config(bad, {}, {});
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, bad + ": line 2: 'incldue x' is neither include nor exclude with a pattern");
+  EXPECT_EQ(status.error().message,
+            bad + ": line 2: 'incldue x' is neither include, exclude nor endpoint with a pattern");
   status = check_trace_config(folder.file("empty.conf", "include\n"), {}, {});
   ASSERT_FALSE(status.ok());
   EXPECT_THAT(status.error().message, HasSubstr("line 1: '' is no pattern"));

@@ -97,6 +97,15 @@ table::Json applied_json(const std::vector<improve::Candidate>& applied) {
       case whatif::Target::sections:
         one["sections"] = improvement.sections.size();
         break;
+      case whatif::Target::moves:
+        if (!improvement.sections.empty()) {
+          one["sections"] = improvement.sections.size();
+        } else if (improvement.tasks.empty()) {
+          one["permits"] = improvement.earlier_gives.size();
+        } else {
+          one["tasks"] = improvement.tasks.size();
+        }
+        break;
       case whatif::Target::pool:
       case whatif::Target::machine:
         one["size"] = improvement.size_after;

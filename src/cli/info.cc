@@ -169,6 +169,7 @@ table::Table run_table(const Facts& facts) {
     add("received", traffic_text(traffic_of(trace, model::EventKind::receive)));
     add("sent", traffic_text(traffic_of(trace, model::EventKind::send)));
   }
+  if (!trace.endpoints.empty()) add("endpoints", table::count_text(static_cast<int64_t>(trace.endpoints.size())));
   add("contexts", table::count_text(static_cast<int64_t>(trace.contexts.size())));
   add("file size", table::bytes_text(static_cast<double>(facts.file_bytes)));
   if (events > 0) {
@@ -278,6 +279,7 @@ int run(const Options& options, const Session& session) {
                               {"encoded_bytes", log.encoded_bytes}};
     }
     if (!trace->connections.empty()) document["connections"] = connections_json(*trace);
+    if (!trace->endpoints.empty()) document["endpoint_count"] = trace->endpoints.size();
     document["facts"] = table::Json::object();
     for (const model::Fact& fact : trace->facts) document["facts"][fact.key] = fact.value;
     document["events"] = table::rows_json(tables[1]);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +7,11 @@
 #include <memory>
 #include <optional>
 
+#include "advise/endpoint_loads.h"
 #include "advise/service.h"
 #include "analysis/arrivals.h"
 #include "cli/commands.h"
+#include "cli/endpoint_tables.h"
 #include "cli/exit_code.h"
 #include "cli/json_document.h"
 #include "cli/load_tables.h"
@@ -33,6 +36,8 @@ struct Options {
   uint32_t requests = 2000;
   uint32_t seeds = 3;
   bool by_task = false;
+  std::vector<std::string> endpoints;
+  bool endpoints_only = false;
   std::string output;
   bool csv = false;
   bool json = false;
@@ -99,6 +104,14 @@ std::string no_requests_reason(const model::Trace& trace, const Options& options
                "for requests";
 }
 
+std::string no_such_endpoint(const model::Requests& requests, const std::vector<std::string>& patterns) {
+  constexpr size_t kNamed = 5;
+  std::vector<std::string> names(requests.endpoints.begin(),
+                                 requests.endpoints.begin() + std::min(kNamed, requests.endpoints.size()));
+  return fmt::format("no endpoint is called {}; there are {}{}", fmt::join(patterns, ", "), fmt::join(names, ", "),
+                     requests.endpoints.size() > kNamed ? ", and others (--endpoints shows all)" : "");
+}
+
 int run(const Options& options, const Session& session) {
   const std::optional<model::Trace> trace = load_trace(options.path, session, options.app);
   if (!trace) return kExitInput;
@@ -128,6 +141,10 @@ int run(const Options& options, const Session& session) {
   const bool was_open = arrivals.open;
   if (options.arrivals != "recorded") arrivals.open = options.arrivals == "open";
 
+  const std::vector<bool> shown = endpoints_named(requests, options.endpoints);
+  if (!options.endpoints.empty() && shown.empty()) return impossible(no_such_endpoint(requests, options.endpoints));
+  const std::vector<uint32_t> endpoints = advise::drawn_endpoints(*simulator, requests);
+
   Progress progress(session, "simulating loads");
   size_t done = 0;
   const advise::Service service(*simulator, arrivals,
@@ -135,6 +152,8 @@ int run(const Options& options, const Session& session) {
                                  .requests = options.requests,
                                  .seeds = options.seeds,
                                  .lock_bounds = analysis::lock_bounds(facts, requests),
+                                 .endpoints = endpoints,
+                                 .shown = shown,
                                  .progress = [&] { progress.update(++done, 0); }});
   LoadDocument document{.path = options.path,
                         .trace = *trace,
@@ -143,9 +162,14 @@ int run(const Options& options, const Session& session) {
                         .arrivals = arrivals,
                         .arrivals_given = options.arrivals != "recorded" && was_open != arrivals.open,
                         .error = service.error(),
-                        .recorded_ns = simulator->recorded_ns(),
+                        .recorded_ns = {},
                         .notes = simulator->notes(),
-                        .programs = {}};
+                        .programs = {},
+                        .shown = options.endpoints};
+  for (size_t i = 0; i < endpoints.size(); ++i) {
+    if (shown.empty() || shown[endpoints[i]]) document.recorded_ns.push_back(simulator->recorded_ns()[i]);
+  }
+  document.requests_shown = document.recorded_ns.size();
   std::vector<whatif::Variant> variants{{}};
   if (!options.specs.empty()) variants.push_back(variant);
   for (const whatif::Variant& one : variants) {
@@ -161,6 +185,8 @@ int run(const Options& options, const Session& session) {
   for (size_t i = 0; i < variants.size(); ++i) {
     const base::Status added = add_curve(service, variants[i], best, document.programs[i]);
     if (!added) return impossible(added.error().message);
+    ProgramLoads& loads = document.programs[i];
+    loads.endpoints = advise::endpoint_loads(*simulator, requests, loads.recorded, loads.saturation);
   }
   progress.done();
   const auto written = [](const base::Status& status) {
@@ -173,6 +199,9 @@ int run(const Options& options, const Session& session) {
     return written(status);
   }
   if (options.json) return written(print(load_json(document)));
+  if (options.endpoints_only)
+    return written(options.csv ? print(endpoints_csv(document))
+                               : print_text(session, endpoints_text(document, session.out)));
   if (options.csv) return written(print(load_csv(document)));
   return written(print_text(session, load_text(document, session.out)));
 }
@@ -199,13 +228,22 @@ Run declare(OptionList& list) {
       .show_default();
   list.add_flag("--by-task", options->by_task,
                 "Take each task that is handed to a pool from outside of tasks for a request; no connection is needed");
+  list.add_option(
+          "--endpoint", options->endpoints,
+          "Times of answers of the requests to these endpoints alone, while all are simulated; * stands for any "
+          "characters; repeatable")
+      .value_name("NAME")
+      .repeatable();
   const Option csv = list.add_flag("--csv", options->csv, "Print the curve as CSV");
   const Option output =
       list.add_option("-o,--output", options->output,
                       "Write the curves as a page with tables, or the picture alone if the name ends with .svg")
           .value_name("FILE")
           .excludes(csv);
-  list.add_flag("--json", options->json, "Print JSON").excludes(csv).excludes(output);
+  const Option json = list.add_flag("--json", options->json, "Print JSON").excludes(csv).excludes(output);
+  list.add_flag("--endpoints", options->endpoints_only, "Print all endpoints and nothing else; with --csv as CSV")
+      .excludes(output)
+      .excludes(json);
   return [options](Session& session) { return run(*options, session); };
 }
 

@@ -1,6 +1,7 @@
 #include "cli/load_tables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 
 #include "analysis/lock_profile.h"
 #include "analysis/places.h"
+#include "cli/endpoint_tables.h"
 #include "cli/json_document.h"
 #include "cli/service_report.h"
 #include "cli/trace_input.h"
@@ -114,6 +116,10 @@ std::string load_head_text(const LoadDocument& document) {
   text += fmt::format("answers took {} in the median, p99 {} (measured)\n",
                       table::duration_text(static_cast<double>(analysis::percentile_ns(sorted_ns, 0.5))),
                       table::duration_text(static_cast<double>(analysis::percentile_ns(sorted_ns, 0.99))));
+  if (!document.shown.empty())
+    text += fmt::format("times of answers are those of {} alone, {} of {} requests\n", fmt::join(document.shown, ", "),
+                        table::count_text(static_cast<int64_t>(document.requests_shown)),
+                        table::count_text(static_cast<int64_t>(document.requests.all.size())));
   for (const ProgramLoads& loads : document.programs) {
     const LoadPoint& point = loads.saturation.point;
     const std::string program = document.programs.size() > 1 ? loads.program + " program: " : "";
@@ -159,7 +165,21 @@ report::LoadPicture picture_of(const LoadDocument& document) {
   return picture;
 }
 
-table::Json point_json(const LoadPoint& point) {
+std::vector<ProgramEndpoints> endpoints_of(const LoadDocument& document) {
+  std::vector<ProgramEndpoints> programs;
+  for (const ProgramLoads& loads : document.programs)
+    programs.push_back(
+        {document.programs.size() > 1 ? std::string_view(loads.program) : "", loads.endpoints, loads.curve});
+  return programs;
+}
+
+std::string named_by_text(const model::Requests& requests) {
+  return requests.named_by_code
+             ? "endpoints, called as the code that handles them (the recording has no names for them)"
+             : "endpoints";
+}
+
+table::Json point_json(const model::Requests& requests, const LoadPoint& point) {
   table::Json json{{"open", point.open},
                    {"clients", point.open ? table::Json() : table::Json(point.clients)},
                    {"offered_per_s", point.open ? table::Json(point.offered) : table::Json()},
@@ -174,6 +194,7 @@ table::Json point_json(const LoadPoint& point) {
   put("p99_ns", point.p99_ns);
   put("cores_used", point.cores_used);
   put("keeps_up", point.keeps_up);
+  put("endpoints", point_endpoints_json(requests, point));
   return json;
 }
 
@@ -253,7 +274,20 @@ table::Table load_table(const LoadDocument& document) {
 }
 
 std::string load_text(const LoadDocument& document, const table::TextStyle& style) {
-  return load_head_text(document) + "\n" + table::render_text(load_table(document), style);
+  std::string text = load_head_text(document) + "\n" + table::render_text(load_table(document), style);
+  constexpr size_t kRowsMost = 10;
+  if (document.programs.front().endpoints.size() > 1)
+    text += "\n" + named_by_text(document.requests) + ":\n" +
+            table::render_text(endpoints_table(document.requests, endpoints_of(document), kRowsMost), style);
+  return text;
+}
+
+std::string endpoints_text(const LoadDocument& document, const table::TextStyle& style) {
+  return table::render_text(endpoints_table(document.requests, endpoints_of(document), SIZE_MAX - 1), style);
+}
+
+std::string endpoints_csv(const LoadDocument& document) {
+  return table::render_csv(endpoints_table(document.requests, endpoints_of(document), SIZE_MAX - 1));
 }
 
 std::string load_picture(const LoadDocument& document) {
@@ -262,14 +296,17 @@ std::string load_picture(const LoadDocument& document) {
 
 std::string load_page(const LoadDocument& document) {
   const table::Table curve = load_table(document);
+  const table::Table endpoints = endpoints_table(document.requests, endpoints_of(document), SIZE_MAX - 1);
+  const table::Table endpoint_curves = endpoint_curves_table(document.requests, endpoints_of(document));
   const std::string command(document.trace.fact("command"));
   std::vector<std::string> notes;
   std::istringstream head(load_head_text(document));
   for (std::string line; std::getline(head, line);) notes.push_back(line);
-  return report::load_page({.picture = picture_of(document),
-                            .subtitle = command.empty() ? document.path : command,
-                            .notes = notes,
-                            .tables = {{"Loads", &curve}}});
+  return report::load_page(
+      {.picture = picture_of(document),
+       .subtitle = command.empty() ? document.path : command,
+       .notes = notes,
+       .tables = {{"Loads", &curve}, {"Endpoints", &endpoints}, {"Endpoints under load", &endpoint_curves}}});
 }
 
 std::string load_csv(const LoadDocument& document) {
@@ -292,16 +329,19 @@ std::string load_json(const LoadDocument& document) {
                       {"p50_ns", analysis::percentile_ns(sorted_ns, 0.5)},
                       {"p90_ns", analysis::percentile_ns(sorted_ns, 0.9)},
                       {"p99_ns", analysis::percentile_ns(sorted_ns, 0.99)}};
+  json["endpoints_named_by"] = document.requests.named_by_code ? "code" : "recording";
+  json["endpoints_shown"] = document.shown;
   json["error"] = document.error;
   json["programs"] = table::Json::array();
   for (const ProgramLoads& loads : document.programs) {
     table::Json one{{"program", loads.program}};
-    one["saturation"] = point_json(loads.saturation.point);
+    one["saturation"] = point_json(document.requests, loads.saturation.point);
     one["limited_by"] = limit_json(document.trace, loads.saturation.limit);
     one["hangs_with_clients"] = loads.saturation.hangs ? table::Json(loads.saturation.hangs->clients) : table::Json();
-    one["recorded_load"] = point_json(loads.recorded);
+    one["recorded_load"] = point_json(document.requests, loads.recorded);
+    one["endpoints"] = endpoints_json(document.requests, loads.endpoints);
     one["curve"] = table::Json::array();
-    for (const LoadPoint& point : loads.curve) one["curve"].push_back(point_json(point));
+    for (const LoadPoint& point : loads.curve) one["curve"].push_back(point_json(document.requests, point));
     json["programs"].push_back(std::move(one));
   }
   json["notes"] = document.notes;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/endpoint_loads.h"
 #include "advise/service.h"
 #include "analysis/arrivals.h"
 #include "model/facts.h"
@@ -23,6 +24,7 @@ struct ProgramLoads {
   advise::Saturation saturation = {};
   advise::LoadPoint recorded = {};  // the recorded load, simulated
   std::vector<advise::LoadPoint> curve = {};
+  std::vector<advise::EndpointLoad> endpoints = {};
 };
 
 struct LoadDocument {
@@ -31,11 +33,13 @@ struct LoadDocument {
   const model::Facts& facts;
   const model::Requests& requests;
   const analysis::Arrivals& arrivals;
-  bool arrivals_given = false;              // other arrivals than the recorded ones
-  double error = 0;                         // of the recorded load's simulation
-  const std::vector<int64_t>& recorded_ns;  // times of the answers
+  bool arrivals_given = false;       // other arrivals than the recorded ones
+  double error = 0;                  // of the recorded load's simulation
+  std::vector<int64_t> recorded_ns;  // times of the answers
   std::vector<std::string> notes;
-  std::vector<ProgramLoads> programs;  // the recorded one first
+  std::vector<ProgramLoads> programs;   // the recorded one first
+  std::vector<std::string> shown = {};  // patterns of endpoints: times of answers are of these alone; empty: of all
+  size_t requests_shown = 0;            // of those that are drawn
 };
 
 // "limited by pool web, 8 workers (twice as many: +45 %)"
@@ -51,6 +55,9 @@ std::string load_text(const LoadDocument& document, const table::TextStyle& styl
 std::string load_picture(const LoadDocument& document);
 std::string load_page(const LoadDocument& document);
 std::string load_csv(const LoadDocument& document);
+// All endpoints, and nothing else.
+std::string endpoints_text(const LoadDocument& document, const table::TextStyle& style);
+std::string endpoints_csv(const LoadDocument& document);
 std::string load_json(const LoadDocument& document);
 
 }  // namespace contrafact::cli

@@ -23,13 +23,39 @@ std::string_view trimmed(std::string_view text) {
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin, end - begin + 1);
 }
 
-// A line of a trace configuration: `include PATTERN`, `exclude PATTERN`, or nothing but a comment.
+// "method=1" or "path=2.getUri"
+bool is_endpoint_part(std::string_view word) {
+  for (const std::string_view name : {"method=", "path="}) {
+    if (word.starts_with(name) && word.size() > name.size()) {
+      const char first = word[name.size()];
+      return first >= '1' && first <= '9';
+    }
+  }
+  return false;
+}
+
+// Behind `endpoint`: a pattern, and what names the endpoint.
+base::Status check_endpoint(std::string_view words) {
+  words = trimmed(words);
+  const std::string_view pattern = words.substr(0, words.find_first_of(" \t"));
+  if (base::Status good = check_pattern(pattern); !good) return good;
+  for (words = trimmed(words.substr(pattern.size())); !words.empty();) {
+    const std::string_view word = words.substr(0, words.find_first_of(" \t"));
+    if (!is_endpoint_part(word))
+      return base::Error{fmt::format("'{}' does not name an endpoint; write method=1 or path=2.getUri", word)};
+    words = trimmed(words.substr(word.size()));
+  }
+  return {};
+}
+
+// A line of a trace configuration: `include PATTERN`, `exclude PATTERN`, `endpoint PATTERN ...`, or nothing but a comment.
 base::Status check_line(std::string_view line) {
   line = trimmed(line.substr(0, line.find('#')));
   if (line.empty()) return {};
   std::string_view word = line.substr(0, line.find_first_of(" \t"));
+  if (word == "endpoint") return check_endpoint(line.substr(word.size()));
   if (word != "include" && word != "exclude") {
-    return base::Error{fmt::format("'{}' is neither include nor exclude with a pattern", line)};
+    return base::Error{fmt::format("'{}' is neither include, exclude nor endpoint with a pattern", line)};
   }
   return check_pattern(trimmed(line.substr(word.size())));
 }

@@ -2,6 +2,7 @@
 
 #include "blueprint/views.h"
 #include "cli/advice_tables.h"
+#include "cli/endpoint_tables.h"
 #include "cli/flow_tables.h"
 #include "cli/granularity_tables.h"
 #include "cli/load_tables.h"
@@ -30,6 +31,8 @@ const std::vector<const table::Schema*>& all_schemas() {
                                                       &kGranularityIdleSchema,
                                                       &kGranularityOutliersSchema,
                                                       &kLoadSchema,
+                                                      &kEndpointsSchema,
+                                                      &kEndpointCurvesSchema,
                                                       &kServiceChangesSchema,
                                                       &kUsageSeriesSchema,
                                                       &kInfoRunSchema,

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advise/endpoint_loads.h"
 #include "advise/service.h"
 #include "advise/starvation_text.h"
 #include "cli/advice_tables.h"
+#include "cli/endpoint_tables.h"
 #include "cli/load_tables.h"
 #include "cli/metric_tables.h"
+#include "improve/kind.h"
+#include "improve/move_change.h"
 #include "table/value_text.h"
 #include "whatif/load.h"
 
@@ -107,6 +111,12 @@ std::string change_text(const AdviceDocument& document, const ServiceChange& cha
     add("runs at the wait: " + source_text(location_of(document.trace(), runs_at), source));
   if (change.hangs()) add("warning: by itself it lets the program hang; make the others first");
   if (!change.curve.empty()) add("can answer by size: " + change.curve);
+  const whatif::Improvement& improvement = change.candidate.improvement;
+  if (whatif::target_of(improvement.optimisation) == whatif::Target::moves || !improvement.threads.empty()) {
+    std::vector<std::string> notes;
+    improve::kind_of(improvement).add_notes(document.trace(), change.candidate, notes);
+    for (const std::string& note : notes) add("note: " + note);
+  }
   return out;
 }
 
@@ -139,9 +149,10 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
   const advise::Service service(*simulator, report.arrivals,
                                 {.cores = cores,
                                  .lock_bounds = analysis::lock_bounds(pricer.facts(), report.requests),
+                                 .endpoints = advise::drawn_endpoints(*simulator, report.requests),
                                  .progress = [&] { progress.update(++done, 0); }});
   report.error = service.error();
-  advise::ServiceCandidates candidates;
+  advise::ServiceCandidates candidates{.each = improve::move_candidates(pricer.trace()), .together = {}};
   for (const size_t member : best.members) {
     if (advices.ranked[member].target() == whatif::Target::tasks)
       candidates.together.push_back(advices.ranked[member].candidate);
@@ -226,6 +237,8 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   if (advice.load != 1)
     times(fmt::format("{} times the recorded load", table::number_text(advice.load)), advice.load_before,
           advice.load_after);
+  out += slowest_endpoint_text(report.requests, advice.recorded_before,
+                               advice.best.empty() ? nullptr : &advice.recorded_after);
   out += hangs_text(advice.before, "the program");
   out += hangs_text(advice.after, "the changed program");
   constexpr double kErrorTold = 0.05;
@@ -265,6 +278,8 @@ table::Json service_json(const AdviceDocument& document, const ServiceReport& re
   json["after"] = saturation(advice.after);
   json["recorded_load"] = {{"before", service_point_json(advice.recorded_before)},
                            {"after", service_point_json(advice.recorded_after)}};
+  json["endpoints"] = {{"before", point_endpoints_json(report.requests, advice.recorded_before)},
+                       {"after", point_endpoints_json(report.requests, advice.recorded_after)}};
   json["at_load"] = {{"before", service_point_json(advice.load_before)},
                      {"after", service_point_json(advice.load_after)}};
   const table::Table changes = service_changes_table(document, report);

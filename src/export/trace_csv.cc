@@ -74,6 +74,12 @@ void add_tables(const model::Trace& trace, table::JsonStream& out) {
     }
     out.end_array();
   }
+  if (!trace.endpoints.empty()) {
+    out.member("endpoint_columns", {"name"});
+    out.begin_array("endpoints");
+    for (const format::EndpointRow& row : trace.endpoints) out.item({trace.string(row.name)});
+    out.end_array();
+  }
   out.member("dependency_columns", {"task", "source", "mode"});
   out.begin_array("dependencies");
   for (const model::Dependency& row : trace.dependencies) {

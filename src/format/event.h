@@ -115,8 +115,10 @@ enum class EventKind : uint8_t {
   // has a time before their `send`.
   receive,  // the call just over got COUNT bytes of CONNECTION; 0: the peer closed
   send,     // the call just beginning puts COUNT bytes into CONNECTION
+
+  endpoint,  // what this thread works for is a request to ENDPOINT, as NAMED_BY says
 };
-inline constexpr size_t kEventKinds = 55;
+inline constexpr size_t kEventKinds = 56;
 
 enum class Operand : uint8_t {
   none,
@@ -138,7 +140,9 @@ enum class Operand : uint8_t {
   access_set,
   taint,
   flow,
-  connection
+  connection,
+  endpoint,
+  named_by
 };
 inline constexpr size_t kOperandsMax = 4;
 
@@ -210,6 +214,7 @@ inline constexpr std::array<EventSchema, kEventKinds> kEventSchemas{{
     {EventKind::flow_from, "flow_from", {Operand::taint, Operand::flow}},
     {EventKind::receive, "receive", {Operand::connection, Operand::count}},
     {EventKind::send, "send", {Operand::connection, Operand::count}},
+    {EventKind::endpoint, "endpoint", {Operand::endpoint, Operand::named_by}},
 }};
 
 constexpr const EventSchema& schema_of(EventKind kind) {
@@ -227,6 +232,9 @@ enum class DependsMode : uint8_t { all, any };
 // Operand::flow. `direct`: by a variable that is live at the section's end; `indirect`: by a field or an element that was read
 // outside of sections; `control`: by no value, but a branch or an array's index in the section depended on it.
 enum class FlowKind : uint8_t { direct, indirect, control };
+// Operand::named_by. What knows of a request, from the one that knows least: its path as it came, what a container mapped, the
+// pattern of a web framework's handler, the recording's configuration. The first event of the highest holds.
+enum class NamedBy : uint8_t { path, mapping, pattern, configuration };
 
 // Rows of the tables that events point into. A row is written before the first event that names it.
 enum class ThreadKind : uint8_t { platform, virtual_thread };
@@ -301,6 +309,10 @@ struct ConnectionRow {
   ConnectionKind kind = ConnectionKind::other;
   uint32_t local_port = 0;   // of TCP and UDP; 0 for others, or not known
   uint32_t remote_port = 0;  // the same
+};
+// What a request asks for: "GET /orders/{}", or the method that handles it. No part of a path that varies, and no query.
+struct EndpointRow {
+  StringId name;
 };
 
 }  // namespace contrafact::format

@@ -29,6 +29,7 @@ constexpr Stream stream_of(Operand operand) {
     case Operand::pool:
     case Operand::lock:  // a program of either kind has few of the one
     case Operand::connection:
+    case Operand::endpoint:
       return kPools;
     case Operand::context:
       return kContexts;
@@ -43,6 +44,7 @@ constexpr Stream stream_of(Operand operand) {
     case Operand::reason:
     case Operand::mode:
     case Operand::flow:
+    case Operand::named_by:
       return kSmall;
     case Operand::none:
     case Operand::count:

@@ -13,7 +13,7 @@ namespace contrafact::format {
 
 static_assert(std::endian::native == std::endian::little, "the codec copies integers as they are");
 
-inline constexpr uint32_t kFormatVersion = 15;
+inline constexpr uint32_t kFormatVersion = 16;
 
 // Not text, and broken visibly by a transfer that rewrites line ends.
 inline constexpr uint8_t kMagic[8] = {0x89, 'C', 'F', 'T', '\r', '\n', 0x1a, '\n'};
@@ -41,9 +41,10 @@ enum class BlockType : uint8_t {
   locks,
   access_sets,
   access_log,
-  connections
+  connections,
+  endpoints
 };
-inline constexpr uint8_t kBlockTypeLast = static_cast<uint8_t>(BlockType::connections);
+inline constexpr uint8_t kBlockTypeLast = static_cast<uint8_t>(BlockType::endpoints);
 
 inline constexpr uint8_t kMarker[4] = {0xc7, 'C', 'F', 0xb1};
 

@@ -115,6 +115,7 @@ TEST(Tables, ComeBackWithTheirIdsOverSeveralCalls) {
   const std::vector<PoolRow> pools{{StringId(0), PoolKind::fork_join, 4, UINT32_MAX}};
   const std::vector<ThreadRow> threads{{StringId(2), ThreadKind::virtual_thread, true, 0, UINT64_MAX}};
   const std::vector<ConnectionRow> connections{{ConnectionKind::accepted, 8080, 51234}, {ConnectionKind::other, 0, 0}};
+  const std::vector<EndpointRow> endpoints{{StringId(1)}, {StringId()}};
   ASSERT_TRUE(w.add_fact("pid", "7").ok());
   for (int twice = 0; twice < 2; ++twice) {
     ASSERT_TRUE(w.add_strings(strings).ok());
@@ -123,6 +124,7 @@ TEST(Tables, ComeBackWithTheirIdsOverSeveralCalls) {
     ASSERT_TRUE(w.add_pools(pools).ok());
     ASSERT_TRUE(w.add_threads(threads).ok());
     ASSERT_TRUE(w.add_connections(connections).ok());
+    ASSERT_TRUE(w.add_endpoints(endpoints).ok());
   }
   ASSERT_TRUE(w.finish({.exit_reason = "exit", .events_dropped = 3, .end_ns = -5}).ok());
   Collected got;
@@ -146,6 +148,9 @@ TEST(Tables, ComeBackWithTheirIdsOverSeveralCalls) {
   EXPECT_EQ(got.connections.at(2).local_port, 8080u);
   EXPECT_EQ(got.connections.at(2).remote_port, 51234u);
   EXPECT_EQ(got.connections.at(3).kind, ConnectionKind::other);
+  ASSERT_EQ(got.endpoints.size(), 4u);
+  EXPECT_EQ(got.endpoints.at(2).name, StringId(1));
+  EXPECT_FALSE(got.endpoints.at(3).name.valid());
   EXPECT_TRUE(got.threads.at(1).daemon);
   EXPECT_EQ(got.threads.at(1).kind, ThreadKind::virtual_thread);
   ASSERT_EQ(got.trailers.size(), 1u);

@@ -13,6 +13,7 @@ using ContextId = base::StrongId<struct ContextTag>;  // a node of the calling-c
 using LockId = base::StrongId<struct LockTag>;  // a mutex, condition variable, ... of a native program, by its address
 using AccessSetId = base::StrongId<struct AccessSetTag>;    // reads and writes of a piece of code (access_set.h)
 using ConnectionId = base::StrongId<struct ConnectionTag>;  // a socket's descriptor, from its making to its closing
+using EndpointId = base::StrongId<struct EndpointTag>;      // what requests ask for, by its name
 using StringId = base::StrongId<struct StringTag>;
 
 }  // namespace contrafact::format

@@ -125,6 +125,8 @@ class BlockDecoder {
         return visit_rows<LockRow>(block, [&](auto rows) { visitor_.on_locks(LockId(first), rows); });
       case BlockType::connections:
         return visit_rows<ConnectionRow>(block, [&](auto rows) { visitor_.on_connections(ConnectionId(first), rows); });
+      case BlockType::endpoints:
+        return visit_rows<EndpointRow>(block, [&](auto rows) { visitor_.on_endpoints(EndpointId(first), rows); });
       case BlockType::access_sets:
         return visit_access_sets(block);
       case BlockType::access_log:

@@ -46,6 +46,7 @@ class Visitor {
   virtual void on_method_addresses(std::span<const MethodAddressRow>) {}
   virtual void on_locks(LockId /*first*/, std::span<const LockRow>) {}
   virtual void on_connections(ConnectionId /*first*/, std::span<const ConnectionRow>) {}
+  virtual void on_endpoints(EndpointId /*first*/, std::span<const EndpointRow>) {}
   virtual void on_access_sets(AccessSetId /*first*/, std::span<const AccessSetRow>) {}
   // Logs of accesses are most of a file that has them: they are unpacked only for readers that ask for them. Their
   // bytes live as long as the call, and may be damaged (AccessDecoder::good). `first` is the number of chunks before

@@ -58,6 +58,9 @@ inline void put_row(std::vector<uint8_t>& out, const ConnectionRow& row) {
   put_varint(out, row.local_port);
   put_varint(out, row.remote_port);
 }
+inline void put_row(std::vector<uint8_t>& out, const EndpointRow& row) {
+  put_id(out, row.name);
+}
 // REQUIRES: the ranges are canonical and at most kAccessRangesMax. Each begins where the last one ended, plus a gap.
 inline void put_row(std::vector<uint8_t>& out, const AccessSetRow& row) {
   put_varint(out, static_cast<uint64_t>(row.gap));
@@ -136,6 +139,10 @@ inline bool get_row(ByteReader& in, ConnectionRow& row) {
   row.local_port = in.varint32();
   row.remote_port = in.varint32();
   return in.ok() && kind <= static_cast<uint64_t>(kConnectionKindLast);
+}
+inline bool get_row(ByteReader& in, EndpointRow& row) {
+  row.name = get_id<StringId>(in);
+  return in.ok();
 }
 // Its bytes are those of the block, and are looked at when they are decoded.
 inline bool get_row(ByteReader& in, AccessChunk& row) {

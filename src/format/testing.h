@@ -31,6 +31,7 @@ struct Collected : Visitor {
   std::map<uint32_t, ThreadRow> threads;
   std::map<uint32_t, LockRow> locks;
   std::map<uint32_t, ConnectionRow> connections;
+  std::map<uint32_t, EndpointRow> endpoints;
   std::map<uint32_t, uint64_t> method_addresses;
   std::map<uint32_t, std::pair<SetGap, std::vector<AccessRange>>> access_sets;
   std::vector<PlainEvent> events;
@@ -45,6 +46,9 @@ struct Collected : Visitor {
   void on_locks(LockId first, std::span<const LockRow> rows) override { copy(locks, first.value, rows); }
   void on_connections(ConnectionId first, std::span<const ConnectionRow> rows) override {
     copy(connections, first.value, rows);
+  }
+  void on_endpoints(EndpointId first, std::span<const EndpointRow> rows) override {
+    copy(endpoints, first.value, rows);
   }
   void on_method_addresses(std::span<const MethodAddressRow> rows) override {
     for (const MethodAddressRow& row : rows) method_addresses[row.method.value] = row.address;

@@ -115,6 +115,9 @@ base::Status Writer::add_locks(std::span<const LockRow> rows) {
 base::Status Writer::add_connections(std::span<const ConnectionRow> rows) {
   return add_rows(BlockType::connections, connections_, rows);
 }
+base::Status Writer::add_endpoints(std::span<const EndpointRow> rows) {
+  return add_rows(BlockType::endpoints, endpoints_, rows);
+}
 base::Status Writer::add_access_sets(std::span<const AccessSetRow> rows) {
   return add_rows(BlockType::access_sets, access_sets_, rows);
 }

@@ -50,6 +50,7 @@ class Writer {
   base::Status add_method_addresses(std::span<const MethodAddressRow> rows);
   base::Status add_locks(std::span<const LockRow> rows);
   base::Status add_connections(std::span<const ConnectionRow> rows);
+  base::Status add_endpoints(std::span<const EndpointRow> rows);
   // REQUIRES: each is canonical and has at most kAccessRangesMax ranges.
   base::Status add_access_sets(std::span<const AccessSetRow> rows);
   // Each has at most kAccessChunkBytesMax bytes.
@@ -80,7 +81,7 @@ class Writer {
   uint64_t bytes_written_ = 0;
   uint64_t events_written_ = 0;
   uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0, addresses_ = 0, locks_ = 0,
-           access_sets_ = 0, access_chunks_ = 0, connections_ = 0;
+           access_sets_ = 0, access_chunks_ = 0, connections_ = 0, endpoints_ = 0;
   bool finished_ = false;
 };
 

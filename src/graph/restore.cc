@@ -75,6 +75,7 @@ class Restorer {
     new_.pools = old_.pools;
     new_.locks = old_.locks;
     new_.connections = old_.connections;
+    new_.endpoints = old_.endpoints;
     new_.method_addresses = old_.method_addresses;
     new_.access_sets = old_.access_sets;
     new_.access_ranges = old_.access_ranges;

@@ -82,6 +82,8 @@ class Reader {
         return sections_->select(entry, optimisation);
       case Target::grain:
         return select_grain(in_, entry, optimisation);
+      case Target::moves:
+        return select_move(in_, entry, optimisation);
       case Target::pool:
       case Target::machine:
         break;
@@ -110,6 +112,9 @@ std::string write_spec(const SpecTrace& in, std::span<const SpecEntry> entries) 
         break;
       case Target::grain:
         list.push_back(grain_entry(in, improvement));
+        break;
+      case Target::moves:
+        list.push_back(move_entry(in, improvement));
         break;
       case Target::pool:
       case Target::machine:
@@ -142,6 +147,8 @@ Json selection_of(const SpecTrace& in, const Candidate& candidate) {
       return section_entry(in, {candidate});
     case Target::grain:
       return grain_entry(in, candidate.improvement);
+    case Target::moves:
+      return move_entry(in, candidate.improvement);
     case Target::pool:
     case Target::machine:
       break;

@@ -1,5 +1,5 @@
 // The parts of a spec's reader and writer: one for tasks, one for critical sections, one for pools and
-// machines, one for the grain of tasks.
+// machines, one for the grain of tasks, one for moves.
 // Private to this folder: to include it costs the compile time of the JSON library's header.
 #pragma once
 
@@ -21,6 +21,7 @@ Json task_selection(const SpecTrace& in, const whatif::Improvement& improvement)
 Json task_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 Json section_entry(const SpecTrace& in, const SpecEntry& entry);
 Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement);
+Json move_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 Json grain_entry(const SpecTrace& in, const whatif::Improvement& improvement);
 
 // Selectors find the candidate that an entry of their kind names. They throw the JSON library's exceptions where a
@@ -66,6 +67,7 @@ class SectionSelector {
 // An entry's "size" with "after". Errors: it has none, or one below `size_min`.
 base::Result<uint32_t> size_after(const Json& entry, const whatif::Optimisation* optimisation, uint32_t size_min);
 base::Result<Candidate> select_grain(const SpecTrace& in, const Json& entry, const whatif::Optimisation* optimisation);
+base::Result<Candidate> select_move(const SpecTrace& in, const Json& entry, const whatif::Optimisation* optimisation);
 base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, const whatif::Optimisation* optimisation);
 
 }  // namespace contrafact::improve

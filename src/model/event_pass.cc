@@ -45,9 +45,9 @@ class EventPass {
   void check_tables();
 
   static TableRows rows_of(const Trace& parts) {
-    return {IdRows(parts.strings.size()),     IdRows(parts.methods.size()),    IdRows(parts.contexts.size()),
-            IdRows(parts.pools.size()),       IdRows(parts.threads.size()),    IdRows(parts.locks.size()),
-            IdRows(parts.access_sets.size()), IdRows(parts.connections.size())};
+    return {IdRows(parts.strings.size()),     IdRows(parts.methods.size()),     IdRows(parts.contexts.size()),
+            IdRows(parts.pools.size()),       IdRows(parts.threads.size()),     IdRows(parts.locks.size()),
+            IdRows(parts.access_sets.size()), IdRows(parts.connections.size()), IdRows(parts.endpoints.size())};
   }
 
   // An id becomes its row's number; one that has no row becomes none.
@@ -220,6 +220,9 @@ void EventPass::other_event(uint32_t position, EventKind kind) {
     case EventKind::receive:
     case EventKind::send:
       return fix(a, rows_.connections);
+    case EventKind::endpoint:
+      limit(parts_.b[position], static_cast<uint32_t>(format::NamedBy::configuration));
+      return fix(a, rows_.endpoints);
     case EventKind::accesses_cut:
       limit(a, 1);
       return fix(parts_.b[position], rows_.contexts);
@@ -344,6 +347,7 @@ void EventPass::check_tables() {
   for (format::ThreadRow& row : parts_.threads) fix_strings(row.name);
   for (format::PoolRow& row : parts_.pools) fix_strings(row.name);
   for (format::LockRow& row : parts_.locks) fix_strings(row.name);
+  for (format::EndpointRow& row : parts_.endpoints) fix_strings(row.name);
   for (BlockedOn& block : parts_.blocked_on) {
     fix(block.lock.value, rows_.locks);
     fix(block.holder.value, rows_.threads);

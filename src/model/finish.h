@@ -35,7 +35,7 @@ inline constexpr size_t kRowsLostMax = 1 << 14;
 
 // The rows that the ids of events and of other rows name.
 struct TableRows {
-  IdRows strings, methods, contexts, pools, threads, locks, access_sets, connections;
+  IdRows strings, methods, contexts, pools, threads, locks, access_sets, connections, endpoints;
 };
 
 // The parts of a file beyond the columns.

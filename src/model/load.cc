@@ -120,6 +120,9 @@ class EventCollector : public format::Visitor {
   void on_connections(ConnectionId first, std::span<const format::ConnectionRow> rows) override {
     put(trace_.connections, file_.rows.connections, first.value, rows);
   }
+  void on_endpoints(EndpointId first, std::span<const format::EndpointRow> rows) override {
+    put(trace_.endpoints, file_.rows.endpoints, first.value, rows);
+  }
   void on_access_sets(AccessSetId first, std::span<const format::AccessSetRow> rows) override {
     uint64_t total = 0;
     for (const format::AccessSetRow& row : rows) total += row.ranges.size();

@@ -85,7 +85,10 @@ constexpr std::string_view kConnections = R"(thread main
 connection n1 accepted 8080 51234
 connection n2 other 0 0
 connection n3 connected 40000 5432
+endpoint e1 "GET /orders/{}"
 0 main receive n1 120
+1 main endpoint e1 path
+2 main endpoint e1 pattern
 5 main send n3 17
 6 main block_begin io
 8 main block_end io

@@ -112,6 +112,9 @@ TEST(TextTrace, ErrorsSayLineAndWhat) {
   EXPECT_EQ(parse_text("connection n1 other 8080\n").error().message,
             "line 1: connection needs a key, a kind, and perhaps two ports");
   EXPECT_EQ(parse_text("connection n1 other 80 -1\n").error().message, "line 1: a connection's port is no number");
+  EXPECT_EQ(parse_text("endpoint e1\n").error().message, "line 1: endpoint needs a key and a name");
+  EXPECT_EQ(parse_text("endpoint e1 x\nthread m\n0 m endpoint e1 luck\n").error().message,
+            "line 3: \"luck\" is no way to name an endpoint");
   EXPECT_EQ(parse_text("thread m\n0 m receive n1 5\n").error().message, "line 2: no connection \"n1\"");
 }
 

@@ -32,6 +32,7 @@ inline Trace random_trace(uint32_t seed, uint32_t events, bool far_times = false
   builder.add_connection({format::ConnectionKind::accepted, 8080, 51234});
   builder.add_connection({format::ConnectionKind::connected, 51234, 8080});
   builder.add_connection({});
+  builder.add_endpoint("GET /");
   int64_t now_ns = 0;
   for (uint32_t i = 0; i < events; ++i) {
     now_ns += below(50);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/facts.h"
+#include "model/request_endpoints.h"
 #include "model/socket_wakes.h"
 #include "model/task_walk.h"
 
@@ -24,6 +25,12 @@ struct Touch {
   bool is_send;
 };
 
+// A call that looks for what has come: it waits, or finds that something is there.
+struct Polled {
+  int64_t begin_ns = INT64_MIN;
+  int64_t end_ns = INT64_MIN;
+};
+
 // Where an event lies in its thread's work.
 struct Moment {
   TaskId task;               // innermost
@@ -31,6 +38,7 @@ struct Moment {
   uint32_t busy_before = 0;  // since the event before this one the thread has had something to do ...
   int64_t busy_ns = 0;       // ... from this time on
   bool has_polled = false;   // the outermost task has waited for what clients send
+  Polled last, before;       // the thread's last two looks for what has come
 };
 
 class RequestFinder {
@@ -44,8 +52,10 @@ class RequestFinder {
     gather_touches();
     match_answers();
     if (found_.all.empty()) return std::move(found_);
+    looks_without_wait_.resize(trace_.threads.size());
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i));
     for (Request& request : found_.all) place_begin(request);
+    place_arrivals();
     for (Request& request : found_.all) end_first_stretch(request);
     list_begins();
     for (Request& request : found_.all) place_end(request);
@@ -138,13 +148,20 @@ class RequestFinder {
   void walk_thread(ThreadId thread) {
     uint32_t busy_before = trace_.thread_events(thread).begin;
     int64_t busy_ns = trace_.thread_events(thread).size() > 0 ? time(busy_before) : 0;
+    const BlockReason looks = reason_of_looks(thread);
+    Polled last, before;
     TaskId polling;
     for (TaskWalk walk(trace_, thread); walk.next();) {
       const uint32_t event = walk.event().value;
       const EventKind kind = walk.kind();
       if (const auto found = moments_.find(event); found != moments_.end())
-        found->second = {walk.task(), outermost_of(walk), busy_before, busy_ns,
-                         polling.valid() && polling == outermost_of(walk)};
+        found->second = {walk.task(),
+                         outermost_of(walk),
+                         busy_before,
+                         busy_ns,
+                         polling.valid() && polling == outermost_of(walk),
+                         last,
+                         before};
       if (kind == EventKind::block_end && static_cast<BlockReason>(walk.a()) == BlockReason::poll)
         polling = outermost_of(walk);
       const bool hands_out = kind == EventKind::task_spawn || kind == EventKind::task_create;
@@ -153,7 +170,29 @@ class RequestFinder {
                            kind != EventKind::lock_acquired_shared &&
                            !(kind == EventKind::block_end && walk.has_closed() && !sleeps(walk.closed().begin.value));
       if (goes_on || kind == EventKind::task_start) busy_before = event + 1, busy_ns = walk.time_ns();
+      if (kind != EventKind::block_end || !walk.has_closed()) continue;
+      const uint32_t begin = walk.closed().begin.value;
+      if (static_cast<BlockReason>(trace_.a[begin]) != looks || (looks == BlockReason::io && is_of_send(begin)))
+        continue;
+      before = last;
+      last = {time(begin), walk.time_ns()};
+      if (!has_waited(thread.value, last)) looks_without_wait_[thread.index()] = true;
     }
+  }
+
+  // How the thread looks for what has come: an event loop polls; others receive.
+  BlockReason reason_of_looks(ThreadId thread) const {
+    const EventRange range = trace_.thread_events(thread);
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      const bool blocks = trace_.kind[i] == EventKind::block_begin;
+      if (blocks && static_cast<BlockReason>(trace_.a[i]) == BlockReason::poll) return BlockReason::poll;
+    }
+    return BlockReason::io;
+  }
+
+  bool is_of_send(uint32_t block_begin) const {
+    return block_begin > 0 && trace_.kind[block_begin - 1] == EventKind::send &&
+           time(block_begin - 1) == time(block_begin);
   }
 
   TaskId outermost_of(const TaskWalk& walk) const {
@@ -181,6 +220,65 @@ class RequestFinder {
     }
     begin_stretch(request.first, request.received);
     request.arrived_ns = request.first.begin_ns;
+  }
+
+  // What a thread finds there when it looks, without a wait, had come since it looked before, and since the connection's
+  // last answer: at any time, so several at equal distances. Where only looks are recorded that waited, it looked when it
+  // received the request before.
+  void place_arrivals() {
+    std::map<std::pair<uint32_t, int64_t>, std::vector<Request*>> found;  // by thread and look
+    std::map<uint32_t, std::vector<Request*>> of_thread;
+    std::unordered_map<uint32_t, int64_t> answered_ns;  // by request: of the connection's last
+    for (size_t i = 0; i < found_.all.size(); ++i) {
+      Request& request = found_.all[i];
+      if (!request.first.exists()) continue;
+      const bool is_later = i > 0 && found_.all[i - 1].connection == request.connection;
+      answered_ns[request.received] = is_later ? found_.all[i - 1].answered_ns : INT64_MIN;
+      of_thread[trace_.thread_of(EventIndex(request.received)).value].push_back(&request);
+    }
+    for (auto& [thread, requests] : of_thread) {
+      std::ranges::sort(requests, {}, &Request::received);
+      const bool all_seen = thread < looks_without_wait_.size() && looks_without_wait_[thread];
+      const bool is_told = thread < trace_.cpu.size() && !trace_.cpu[thread].empty();
+      for (size_t i = 0; i < requests.size(); ++i) {
+        Request& request = *requests[i];
+        const Moment& moment = moments_.at(request.received);
+        const int64_t before_ns = i > 0 ? time(requests[i - 1]->received) : INT64_MIN;
+        if (all_seen && moment.last.begin_ns != INT64_MIN && !has_waited(thread, moment.last)) {
+          if (moment.before.begin_ns != INT64_MIN) found[{thread, moment.last.begin_ns}].push_back(&request);
+        } else if (moment.last.end_ns > before_ns || (all_seen && moment.last.begin_ns != INT64_MIN)) {
+          request.arrived_ns = std::min(request.arrived_ns, moment.last.end_ns);
+        } else if (i > 0 && (is_told || moment.last.begin_ns != INT64_MIN)) {
+          const bool has_slept = last_gap_end_ns(request.received) > std::max(before_ns, moment.busy_ns);
+          if (!has_slept)
+            arrive_between(request, std::max(before_ns, answered_ns[request.received]), time(request.received), 0.5);
+        }
+      }
+    }
+    for (auto& [look, requests] : found) {
+      for (size_t i = 0; i < requests.size(); ++i) {
+        const Moment& moment = moments_.at(requests[i]->received);
+        const auto share = (static_cast<double>(i) + 0.5) / static_cast<double>(requests.size());
+        arrive_between(*requests[i], std::max(moment.before.end_ns, answered_ns[requests[i]->received]),
+                       moment.last.begin_ns, share);
+      }
+    }
+  }
+
+  static void arrive_between(Request& request, int64_t from_ns, int64_t to_ns, double share) {
+    const int64_t room_ns = std::max<int64_t>(0, to_ns - from_ns);
+    const int64_t come_ns = to_ns - room_ns + static_cast<int64_t>(share * static_cast<double>(room_ns));
+    request.arrived_ns = std::min(request.arrived_ns, come_ns);
+  }
+
+  // Whether the thread left its core in the look; where the kernel did not say, whether that took long.
+  bool has_waited(uint32_t thread, const Polled& look) const {
+    constexpr int64_t kLongNs = 50'000;
+    if (thread >= trace_.cpu.size() || trace_.cpu[thread].empty()) return look.end_ns - look.begin_ns > kLongNs;
+    const auto& gaps = trace_.cpu[thread];
+    auto gap = std::ranges::lower_bound(gaps, look.begin_ns, {}, &CpuGap::in_ns);
+    while (gap != gaps.end() && gap->preempted && gap->out_ns < look.end_ns) ++gap;
+    return gap != gaps.end() && gap->out_ns < look.end_ns;
   }
 
   // From where the thread last had nothing to do.
@@ -396,7 +494,13 @@ class RequestFinder {
     for (size_t i = 0; i + 1 < stretches.size(); ++i) {
       Stretch& one = *stretches[i];
       Stretch& other = *stretches[i + 1];
-      if (one.until <= other.before) continue;
+      if (one.until < other.before) continue;
+      if (one.until == other.before) {
+        // Where the next request was there already, the thread had it in hand as soon as it was done with the answer.
+        one.end_ns = std::max(one.begin_ns, std::min(one.end_ns, other.begin_ns));
+        other.begin_ns = std::max(other.begin_ns, one.end_ns);
+        continue;
+      }
       // Of two in one stretch of work, the second begins where it was received or answered.
       other.before = std::min(std::max(other.before, one.until), other.until);
       other.begin_ns = std::max(other.begin_ns, one.end_ns);
@@ -447,6 +551,7 @@ class RequestFinder {
   Requests found_;
   std::vector<Touch> touches_;
   std::vector<uint32_t> begins_, answers_;  // sorted
+  std::vector<bool> looks_without_wait_;    // by thread: some are recorded, so all are
   std::unordered_map<uint32_t, Moment> moments_;
   struct Begin {
     uint32_t until;
@@ -470,7 +575,9 @@ uint32_t end_of_send(const Trace& trace, uint32_t send) {
 }
 
 Requests requests_by_connection(const Trace& trace) {
-  return RequestFinder(trace).by_connection();
+  Requests found = RequestFinder(trace).by_connection();
+  name_endpoints(trace, found);
+  return found;
 }
 
 void drop_warm_up(const Trace& trace, Requests& requests) {
@@ -493,6 +600,7 @@ Requests requests_by_task(const Trace& trace) {
     }
   }
   std::ranges::stable_sort(found.all, {}, &Request::arrived_ns);
+  name_endpoints(trace, found);
   return found;
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/trace.h"
@@ -41,17 +42,20 @@ struct Request {
   // A task in which the work goes on, though it was not handed out for it: a loop's task that was pending when the request
   // was received, say, and then took it up. Exists only where no task leads to the answer otherwise, and without `second`.
   TaskId then;
-  uint32_t asked = UINT32_MAX;  // of an inner request: the event `send` of the request that asked for it
+  uint32_t endpoint = UINT32_MAX;  // position in Requests::endpoints
+  uint32_t asked = UINT32_MAX;     // of an inner request: the event `send` of the request that asked for it
 };
 
 struct Requests {
   std::vector<Request> all;  // sorted by arrived_ns
   // What the program asked of itself, over a connection of its own, while it worked for another request. It is a part of that.
   std::vector<Request> inner;
-  uint32_t connections = 0;  // that carried some
-  uint64_t unanswered = 0;   // received, and not answered before the recording ended: not among `all`
-  uint64_t warm_up = 0;      // at the beginning, that are not among `all`
-  bool by_task = false;      // no connection was seen: outermost tasks stand for requests
+  uint32_t connections = 0;            // that carried some
+  uint64_t unanswered = 0;             // received, and not answered before the recording ended: not among `all`
+  uint64_t warm_up = 0;                // at the beginning, that are not among `all`
+  std::vector<std::string> endpoints;  // what `all` ask for (request_endpoints.h)
+  bool named_by_code = false;          // endpoints are called as the code that handles them
+  bool by_task = false;                // no connection was seen: outermost tasks stand for requests
 };
 
 // The event with which the call of an event `send` is over: the end of the block behind it, else the send itself, as short

@@ -52,6 +52,7 @@ class Saver {
     in_parts(std::span(trace_.method_addresses), kRows, [&](auto rows) { ok(writer_.add_method_addresses(rows)); });
     in_parts(std::span(trace_.locks), kRows, [&](auto rows) { ok(writer_.add_locks(rows)); });
     in_parts(std::span(trace_.connections), kRows, [&](auto rows) { ok(writer_.add_connections(rows)); });
+    in_parts(std::span(trace_.endpoints), kRows, [&](auto rows) { ok(writer_.add_endpoints(rows)); });
     write_access_sets();
     in_parts(std::span(trace_.threads), kRows, [&](auto rows) { ok(writer_.add_threads(rows)); });
     write_access_log();

@@ -31,6 +31,7 @@ inline constexpr EnumNames<format::SetGap, 9> kSetGapNames{
 inline constexpr EnumNames<format::DependsMode, 2> kModeNames{{"all", "any"}};
 inline constexpr EnumNames<format::FlowKind, 3> kFlowKindNames{{"direct", "indirect", "control"}};
 inline constexpr EnumNames<format::ConnectionKind, 3> kConnectionKindNames{{"accepted", "connected", "other"}};
+inline constexpr EnumNames<format::NamedBy, 4> kNamedByNames{{"path", "mapping", "pattern", "configuration"}};
 inline constexpr EnumNames<format::PoolKind, 6> kPoolKindNames{
     {"thread_pool", "scheduled_thread_pool", "fork_join", "thread_per_task", "other", "permits"}};
 

@@ -149,6 +149,7 @@ class Parser {
     if (what == "pool") return parse_pool(words);
     if (what == "lock") return parse_lock(words);
     if (what == "connection") return parse_connection(words);
+    if (what == "endpoint") return parse_endpoint(words);
     if (what == "access_set") return parse_access_set(words);
     if (what == "access_log") return parse_access_log(words);
     if (what == "method") return parse_method(words);
@@ -233,6 +234,11 @@ class Parser {
                remote = number<uint32_t>(has_ports ? words[4] : "0");
     if (!local || !remote) return error("a connection's port is no number");
     return declare(connections_, words[1], builder_.add_connection({*kind, *local, *remote}).value);
+  }
+
+  base::Status parse_endpoint(const Words& words) {
+    if (words.size() != 3) return error("endpoint needs a key and a name");
+    return declare(endpoints_, words[1], builder_.add_endpoint(words[2]).value);
   }
 
   base::Status parse_access_set(const Words& words) {
@@ -376,6 +382,10 @@ class Parser {
         return look_up(access_sets_, "access_set", word);
       case format::Operand::connection:
         return look_up(connections_, "connection", word);
+      case format::Operand::endpoint:
+        return look_up(endpoints_, "endpoint", word);
+      case format::Operand::named_by:
+        return word_of(kNamedByNames, "way to name an endpoint", word);
       case format::Operand::context:
         return look_up(contexts_, "context", word);
       case format::Operand::body:
@@ -416,15 +426,16 @@ class Parser {
   }
 
   TraceBuilder builder_;
-  Keys threads_, pools_, locks_, connections_, access_sets_, methods_, contexts_, tasks_;
+  Keys threads_, pools_, locks_, connections_, endpoints_, access_sets_, methods_, contexts_, tasks_;
   size_t line_number_ = 0;
 };
 
 }  // namespace
 
 bool begins_as_text_trace(std::string_view text) {
-  constexpr std::string_view kRows[] = {"origin", "fact", "thread", "pool", "method",     "context",    "cpu",
-                                        "pause",  "loss", "note",   "lock", "connection", "access_set", "access_log"};
+  constexpr std::string_view kRows[] = {"origin",  "fact",       "thread",   "pool",       "method",
+                                        "context", "cpu",        "pause",    "loss",       "note",
+                                        "lock",    "connection", "endpoint", "access_set", "access_log"};
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

@@ -61,6 +61,7 @@ class Printer {
     print_tables();
     print_locks();
     print_connections();
+    print_endpoints();
     print_access_sets();
     print_access_log();
     print_beside();
@@ -123,6 +124,11 @@ class Printer {
       const format::ConnectionRow& row = trace_.connections[i];
       line("connection n{} {} {} {}", i + 1, kConnectionKindNames[row.kind], row.local_port, row.remote_port);
     }
+  }
+
+  void print_endpoints() {
+    for (size_t i = 0; i < trace_.endpoints.size(); ++i)
+      line("endpoint e{} {}", i + 1, in_quotes(trace_.string(trace_.endpoints[i].name)));
   }
 
   void print_access_sets() {
@@ -220,6 +226,10 @@ class Printer {
         return id('s', value);
       case format::Operand::connection:
         return id('n', value);
+      case format::Operand::endpoint:
+        return id('e', value);
+      case format::Operand::named_by:
+        return std::string(kNamedByNames[static_cast<format::NamedBy>(value)]);
       case format::Operand::thread:
         return value < threads_.size() ? threads_[value] : "-";
       case format::Operand::outcome:

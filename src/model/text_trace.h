@@ -8,6 +8,7 @@
 //   context c1 - m1:14                          context KEY PARENT|- METHOD[:LINE]
 //   lock l1 mutex "queue"                       lock KEY KIND ["NAME"]    its address is its number in the file
 //   connection n1 accepted 8080 51234           connection KEY accepted|connected|other [LOCAL_PORT REMOTE_PORT]
+//   endpoint e1 "GET /orders/{}"                endpoint KEY NAME
 //   access_set s1 complete 4096+8:rwc 0x20+1:r  access_set KEY GAP [BEGIN+BYTES:FLAGS...]  r read, w wrote, c changed,
 //                                               m commutative (o or, n and; else additions), a atomic, f fetched;
 //                                               addresses decimal or 0x...

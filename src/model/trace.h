@@ -32,6 +32,7 @@ using format::AccessSetId;
 using format::BlockReason;
 using format::ConnectionId;
 using format::ContextId;
+using format::EndpointId;
 using format::EventKind;
 using format::LockId;
 using format::MethodId;
@@ -195,6 +196,7 @@ struct Trace {
   std::vector<format::PoolRow> pools;
   std::vector<format::LockRow> locks;
   std::vector<format::ConnectionRow> connections;
+  std::vector<format::EndpointRow> endpoints;
   std::vector<format::MethodAddressRow> method_addresses;  // of native methods whose names are not found yet
   std::vector<AccessSet> access_sets;
   AccessRanges access_ranges;

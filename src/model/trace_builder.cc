@@ -37,6 +37,11 @@ ConnectionId TraceBuilder::add_connection(const format::ConnectionRow& row) {
   return ConnectionId(static_cast<uint32_t>(trace_.connections.size() - 1));
 }
 
+EndpointId TraceBuilder::add_endpoint(std::string_view name) {
+  trace_.endpoints.push_back({intern(name)});
+  return EndpointId(static_cast<uint32_t>(trace_.endpoints.size() - 1));
+}
+
 void TraceBuilder::add_access_chunk(const format::AccessChunk& chunk) {
   trace_.access_log.add(chunk, true);
 }

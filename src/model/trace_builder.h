@@ -22,6 +22,7 @@ class TraceBuilder {
   PoolId add_pool(std::string_view name, format::PoolKind kind, uint32_t core_size, uint32_t max_size);
   LockId add_lock(std::string_view name, format::LockKind kind);  // no name if empty
   ConnectionId add_connection(const format::ConnectionRow& row);
+  EndpointId add_endpoint(std::string_view name);
   AccessSetId add_access_set(format::SetGap gap, std::vector<AccessRange> ranges);  // in any order
   void add_access_chunk(const format::AccessChunk& chunk);
   MethodId add_method(std::string_view class_name, std::string_view name, std::string_view file = "",

@@ -346,6 +346,7 @@ void EventLog::write_rows() {
   check(writer_->add_threads(rows_.threads));
   check(writer_->add_locks(rows_.locks));
   check(writer_->add_connections(rows_.connections));
+  check(writer_->add_endpoints(rows_.endpoints));
   check(writer_->add_access_sets(access_sets_.take_new()));
   check(writer_->add_access_chunks(access_log_.take_new()));
   for (const auto& [key, value] : rows_.facts) check(writer_->add_fact(key, value));

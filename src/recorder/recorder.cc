@@ -143,6 +143,9 @@ LockId Recorder::add_lock(const format::LockRow& row) {
 ConnectionId Recorder::add_connection(const format::ConnectionRow& row) {
   return impl_->tables.connection(row);
 }
+EndpointId Recorder::add_endpoint(const format::EndpointRow& row) {
+  return impl_->tables.endpoint(row);
+}
 void Recorder::add_fact(std::string_view key, std::string_view value) {
   impl_->tables.fact(key, value);
 }

@@ -34,6 +34,7 @@ namespace contrafact::recorder {
 using deferred::Client;
 using format::ConnectionId;
 using format::ContextId;
+using format::EndpointId;
 using format::EventKind;
 using format::LockId;
 using format::MethodId;
@@ -151,7 +152,7 @@ class Recorder {
     });
   }
 
-  // Tables. Equal rows get equal ids (but for threads, pools, locks and connections, which are new each time).
+  // Tables. Equal rows get equal ids (but for threads, pools, locks, connections and endpoints, which are new each time).
   StringId intern(std::string_view text);
   MethodId add_method(const format::MethodRow& row);
   ContextId intern_context(ContextId parent, MethodId method, uint32_t line);
@@ -164,6 +165,7 @@ class Recorder {
   PoolId add_pool(const format::PoolRow& row);
   LockId add_lock(const format::LockRow& row);
   ConnectionId add_connection(const format::ConnectionRow& row);
+  EndpointId add_endpoint(const format::EndpointRow& row);
   void add_fact(std::string_view key, std::string_view value);
 
   // Takes and writes what is committed, then the trailer. Threads may still run: what they append from here on is lost.

@@ -70,6 +70,12 @@ format::ConnectionId Tables::connection(const format::ConnectionRow& row) {
   return format::ConnectionId(connections_++);
 }
 
+format::EndpointId Tables::endpoint(const format::EndpointRow& row) {
+  std::lock_guard lock(mutex_);
+  new_.endpoints.push_back(row);
+  return format::EndpointId(endpoints_++);
+}
+
 ContextId Tables::context(const ContextRow& row) {
   std::lock_guard lock(mutex_);
   return context_locked(row);
@@ -107,6 +113,7 @@ void Tables::take_new(NewRows& rows) {
   rows.method_addresses.clear();
   rows.locks.clear();
   rows.connections.clear();
+  rows.endpoints.clear();
   rows.facts.clear();
   std::lock_guard lock(mutex_);
   std::swap(rows, new_);

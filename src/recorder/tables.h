@@ -26,6 +26,7 @@ struct NewRows {
   std::vector<format::MethodAddressRow> method_addresses;
   std::vector<format::LockRow> locks;
   std::vector<format::ConnectionRow> connections;
+  std::vector<format::EndpointRow> endpoints;
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
@@ -50,6 +51,7 @@ class Tables {
   format::MethodId method_at(uint64_t address, bool is_entry);
   format::LockId lock(const format::LockRow& row);
   format::ConnectionId connection(const format::ConnectionRow& row);
+  format::EndpointId endpoint(const format::EndpointRow& row);
   void fact(std::string_view key, std::string_view value);
 
   // What was added since the last call. `rows` is cleared first; its strings live as long as the tables.
@@ -74,6 +76,7 @@ class Tables {
   uint32_t methods_made_ = 0;
   uint32_t locks_ = 0;
   uint32_t connections_ = 0;
+  uint32_t endpoints_ = 0;
   uint32_t pools_ = 0;
   uint32_t threads_ = 0;
   NewRows new_;

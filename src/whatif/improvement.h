@@ -20,16 +20,27 @@ struct PathCondition {
   bool holds = true;         // false: the tasks that do not
 };
 
+// A permit that is given back earlier than in the recording.
+struct EarlierGive {
+  uint32_t number = 0;  // of its giving among all of the trace, in the order of the events
+  int64_t by_ns = 0;
+};
+
 struct Improvement {
   const Optimisation* optimisation = nullptr;
   std::vector<std::string> warnings = {};  // signs that the models do not hold for this change
 
-  // Target::tasks and Target::grain
+  // Target::tasks, Target::grain and Target::moves
   model::ContextId spawn_context = {};    // the dynamic context that all `tasks` share
   model::MethodId body = {};              // of the tasks; none if they differ
   std::vector<model::TaskId> tasks = {};  // sorted, unique: those that change
   uint32_t context_tasks = 0;             // all tasks of the context; more than `tasks` when a branch is hoisted
   std::vector<PathCondition> path = {};   // hoist_branch only
+
+  // Target::moves: `tasks` that are waited for later; or permits of `pool` that are given back before `before`; or
+  // `sections` that block outside of their lock.
+  model::ContextId before = {};
+  std::vector<EarlierGive> earlier_gives = {};  // sorted by number
 
   // Target::sections
   std::vector<uint32_t> sections = {};  // that change: indexes into model::critical_sections(trace), ascending
@@ -48,7 +59,9 @@ struct Improvement {
   // Target::pool and Target::machine: workers or cores. Target::grain: how many neighbours become one task, how many
   // parts a task gets, or the deepest level of a recursion that is still handed out; `size_before` is 1, or the deepest
   // level recorded.
-  model::PoolId pool = {};  // none: the machine
+  model::PoolId pool = {};  // none: the machine, or `threads`
+  // Of threads of the program's own that serve requests, what their names have in common (request_run.h).
+  std::string threads = {};
   uint32_t size_before = 0, size_after = 0;
 };
 

@@ -1,11 +1,14 @@
 #include "whatif/load.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "model/kept_workers.h"
 #include "whatif/load_templates.h"
+#include "whatif/load_uses.h"
 #include "whatif/request_copier.h"
 #include "whatif/request_run.h"
 #include "whatif/sim_machine.h"
@@ -57,6 +60,12 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
   options.build_trace = false;
   if (variant.cores > 0) options.cores = variant.cores;
   options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
+  for (const ThreadSize& size : variant.thread_sizes) {
+    const uint32_t pool = templates.pool_of_threads(size.threads);
+    if (pool == LoadTemplates::kNoId)
+      return base::Error{fmt::format("no threads {} serve requests in this recording", size.threads)};
+    options.pool_sizes.push_back({model::PoolId(pool), size.count});
+  }
   for (PoolSize& size : options.pool_sizes) size.workers = templates.workers_of(size.pool.value, size.workers);
   const uint32_t cores = options.cores > 0 ? options.cores : model::recorded_cores(templates.trace());
   const SectionPlan plan = plan_sections(templates.program(), variant, options.lock_rule);
@@ -136,6 +145,20 @@ LoadSimulator::~LoadSimulator() = default;
 const std::vector<int64_t>& LoadSimulator::recorded_ns() const {
   return templates_->recorded_ns();
 }
+std::vector<uint32_t> LoadSimulator::drawn_requests() const {
+  std::vector<uint32_t> requests;
+  for (const RequestTemplate& one : templates_->all()) requests.push_back(one.request);
+  return requests;
+}
+std::vector<RequestUse> LoadSimulator::uses() const {
+  return request_uses(*templates_);
+}
+std::vector<int64_t> LoadSimulator::pool_uses_ns(uint32_t pool) const {
+  return whatif::pool_uses_ns(*templates_, pool);
+}
+std::vector<int64_t> LoadSimulator::lock_uses_ns(uint32_t lock) const {
+  return whatif::lock_uses_ns(*templates_, lock);
+}
 std::vector<std::string> LoadSimulator::notes() const {
   return templates_->notes();
 }
@@ -147,6 +170,9 @@ std::string LoadSimulator::pool_name(uint32_t pool) const {
 }
 uint32_t LoadSimulator::pool_size(uint32_t pool) const {
   return templates_->pool_size(pool);
+}
+std::string LoadSimulator::threads_of(uint32_t pool) const {
+  return templates_->threads_of(pool);
 }
 const std::vector<uint32_t>& LoadSimulator::shared_locks() const {
   return templates_->shared_locks();

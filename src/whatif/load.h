@@ -46,6 +46,7 @@ struct LoadRun {
 };
 
 class LoadTemplates;
+struct RequestUse;
 
 class LoadSimulator {
  public:
@@ -61,6 +62,12 @@ class LoadSimulator {
 
   // That are drawn from, and what each took in the recording, from its arrival to its answer.
   const std::vector<int64_t>& recorded_ns() const;
+  // Their positions in model::Requests::all.
+  std::vector<uint32_t> drawn_requests() const;
+  // What each takes of the machine, of a pool (or of permits) and of a lock (load_uses.h).
+  std::vector<RequestUse> uses() const;
+  std::vector<int64_t> pool_uses_ns(uint32_t pool) const;
+  std::vector<int64_t> lock_uses_ns(uint32_t lock) const;
   // What the simulation leaves out or supposes, a line each.
   std::vector<std::string> notes() const;
   // The rows of pools that it simulates: the trace's, then those of threads that serve requests outside of pools.
@@ -68,6 +75,8 @@ class LoadSimulator {
   std::string pool_name(uint32_t pool) const;
   // Of a pool, its workers or permits; model::kUnboundedPool: unbounded.
   uint32_t pool_size(uint32_t pool) const;
+  // Of a pool that threads of the program's own make up: what their names have in common (ThreadSize). Else "".
+  std::string threads_of(uint32_t pool) const;
   // Locks that requests of several clients took.
   const std::vector<uint32_t>& shared_locks() const;
   // The variant with no section of this lock left, beside what it is.

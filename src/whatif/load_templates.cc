@@ -58,6 +58,18 @@ std::string LoadTemplates::pool_name(uint32_t pool) const {
   return std::string(run_.trace.string(pools_[pool].name));
 }
 
+std::string LoadTemplates::threads_of(uint32_t pool) const {
+  const bool is_own = pool >= recorded_.trace().pools.size() && pool < hand_on_pool();
+  return is_own ? pool_name(pool) : "";
+}
+
+uint32_t LoadTemplates::pool_of_threads(std::string_view threads) const {
+  for (auto pool = static_cast<uint32_t>(recorded_.trace().pools.size()); pool < hand_on_pool(); ++pool) {
+    if (run_.trace.string(pools_[pool].name) == threads) return pool;
+  }
+  return kNoId;
+}
+
 std::span<const Op> LoadTemplates::ops_of(const SectionPlan& plan, uint32_t fiber) const {
   const std::span<const Op> ops = plan.ops.empty() ? std::span<const Op>(program_.ops) : plan.ops;
   const Fiber& code = plan.ops.empty() ? program_.fibers[fiber] : plan.fibers[fiber];
@@ -91,10 +103,12 @@ uint32_t LoadTemplates::workers_of(uint32_t pool, uint32_t size) const {
 void LoadTemplates::find_templates() {
   const SectionPlan recorded;
   std::vector<uint32_t> owner(program_.fibers.size(), kNoId);
-  for (const RunRequest& request : run_.requests) {
+  for (uint32_t position = 0; position < run_.requests.size(); ++position) {
+    const RunRequest& request = run_.requests[position];
     if (!request.root.valid() || !program_.fibers[request.root.index()].runs()) continue;
     const auto number = static_cast<uint32_t>(templates_.size());
     RequestTemplate made;
+    made.request = position;
     made.connection = request.connection;
     made.tasks.push_back(request.root.value);
     owner[request.root.index()] = number;

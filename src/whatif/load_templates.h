@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/facts.h"
@@ -17,6 +18,7 @@ namespace contrafact::whatif {
 
 // What one recorded request consists of, ready to be copied. Numbers are fibers of the recorded program.
 struct RequestTemplate {
+  uint32_t request = UINT32_MAX;  // position in model::Requests::all
   uint32_t connection = UINT32_MAX;
   std::vector<uint32_t> tasks;        // the root is the first
   std::vector<uint32_t> threads;      // that it starts
@@ -49,6 +51,10 @@ class LoadTemplates {
   int64_t cold_ns() const { return cold_ns_; }
   double warm_share(uint32_t drawn) const { return warm_share_.empty() ? 1 : warm_share_[drawn]; }
   std::string pool_name(uint32_t pool) const;
+  // Of pools that threads of the program's own make up: what their names have in common; else "". And the reverse: kNoId
+  // for none.
+  std::string threads_of(uint32_t pool) const;
+  uint32_t pool_of_threads(std::string_view threads) const;
   // With those workers that serve no requests (model/kept_workers.h).
   uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? hand_on_threads_ : capacities_[pool]; }
   // Of a pool of that size, how many workers can serve requests: one, if none is left over.

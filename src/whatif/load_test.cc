@@ -79,6 +79,56 @@ TEST(Load, ALargerPoolServesMore) {
   EXPECT_NEAR(per_second(service.run({.clients = 8, .requests = 400}, variant)), 400, 8);
 }
 
+// Two tasks of 10 ms each, which the request hands out and waits for one after the other.
+std::string requests_in_turn(int count) {
+  std::string text = std::string(kConnections) + "pool q thread_pool 8 8\ncontext c8 - m1:8\ncontext c9 - m1:9\n";
+  std::string workers, others;
+  for (int i = 0; i < count; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, 3 * i + 1);
+    workers += fmt::format("{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n", at, 3 * i + 1, i % 2 == 0 ? "a" : "b");
+    for (int part = 1; part <= 2; ++part) {
+      const int64_t begin = at + 10'000'000LL * (part - 1), end = begin + 10'000'000;
+      const int task = 3 * i + 1 + part;
+      workers += fmt::format("{0} w1 task_spawn t{1} c{2} q m2\n{0} w1 wait_begin t{1} c{2}\n{3} w1 wait_end t{1}\n",
+                             begin, task, 7 + part, end);
+      others += fmt::format(
+          "{0} w2 task_start t{1}\n{0} w2 block_begin sleep -\n{2} w2 block_end sleep\n{2} w2 task_end t{1}\n", begin,
+          task, end);
+    }
+    workers +=
+        fmt::format("{0} w1 send {2} 10\n{0} w1 task_end t{1}\n", at + 20'000'000, 3 * i + 1, i % 2 == 0 ? "a" : "b");
+  }
+  return text + workers + others;
+}
+
+TEST(Load, WaitsBehindAllThatIsHandedOutTakeAsLongAsTheLongest) {
+  const Fixture service(requests_in_turn(10));
+  EXPECT_NEAR(per_second(service.run({.clients = 1, .requests = 100})), 50, 1);
+  Variant variant;
+  variant.waits_later.assign(service.trace.tasks.size(), true);
+  EXPECT_NEAR(per_second(service.run({.clients = 1, .requests = 100}, variant)), 100, 2);
+}
+
+// One permit, held for 10 ms of computing and sleeping; given back before the sleep of 8 ms it lets others in.
+TEST(Load, APermitGivenBackBeforeASleepIsThereForOthers) {
+  std::string text = std::string(kConnections) + "pool db permits 1 1\n";
+  std::string workers;
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, i + 1);
+    workers += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{0} w1 permit_take db 1\n{3} w1 block_begin sleep -\n"
+        "{4} w1 block_end sleep\n{4} w1 permit_give db 1\n{4} w1 send {2} 10\n{4} w1 task_end t{1}\n",
+        at, i + 1, i % 2 == 0 ? "a" : "b", at + 2'000'000, at + 10'000'000);
+  }
+  const Fixture service(text + workers);
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 200})), 100, 2);
+  Variant variant;
+  for (uint32_t i = 0; i < 10; ++i) variant.earlier_gives.push_back({i, 8'000'000});
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 200}, variant)), 200, 4);  // two workers
+}
+
 // 2 ms on a core: with many workers, one core serves 500 a second.
 TEST(Load, ACoreSaturates) {
   const Fixture service(pooled_requests(10));

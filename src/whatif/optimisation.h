@@ -18,10 +18,12 @@
 namespace contrafact::whatif {
 
 struct Improvement;
+struct Variant;
 
 // What an optimisation changes: which members of an Improvement it uses.
-// `grain`: tasks, of which there are to be fewer and larger ones, or more and smaller ones.
-enum class Target : uint8_t { tasks, sections, pool, machine, grain };
+// `grain`: tasks, of which there are to be fewer and larger ones, or more and smaller ones. `moves`: when a task does
+// something, a wait or the giving back of a permit.
+enum class Target : uint8_t { tasks, sections, pool, machine, grain, moves };
 
 // What becomes of a task.
 enum class Treatment : uint8_t {
@@ -52,6 +54,8 @@ class Optimisation {
   // sections can be edited (lock_edits.cc).
   virtual void edit(const model::Trace& /*trace*/, std::span<const model::CriticalSection> /*sections*/,
                     const Improvement& /*improvement*/, std::vector<SectionEdit>& /*edits*/) const {}
+  // Target::moves: adds to the variant what comes earlier or later.
+  virtual void move(const model::Trace& /*trace*/, const Improvement& /*improvement*/, Variant& /*variant*/) const {}
   // Whether the section at this position in the improvement still begins, or ends, where it did and with its lock. Then
   // a wait at a condition there keeps its mutex.
   virtual bool keeps_begin(const Improvement& /*improvement*/, size_t /*at*/) const { return false; }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "whatif/section_locks.h"
+#include "whatif/sim_moves.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -318,6 +319,7 @@ SectionPlan plan_sections(const SimProgram& program, const Variant& variant, Loc
   Planner planner(program, variant.edits, rule, variant.cpu_scales);
   SectionPlan plan = planner.run();
   if (variant.order) planner.keep_order(variant, plan);
+  if (variant.moves()) move_operations(program, variant, plan);
   return plan;
 }
 

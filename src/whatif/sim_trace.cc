@@ -91,6 +91,7 @@ base::Result<Trace> SimTrace::finish(int64_t begin_ns, uint32_t cores) {
   parts.pools = trace_.pools;
   parts.locks = locks_;
   parts.connections = trace_.connections;
+  parts.endpoints = trace_.endpoints;
   parts.access_sets = trace_.access_sets;
   parts.access_ranges = trace_.access_ranges;
   parts.method_addresses = trace_.method_addresses;

@@ -77,6 +77,9 @@ base::Result<Simulation> simulate_program(const SimProgram& program, const Varia
   if (base::Status status = check_treatments(*program.trace, variant.treatments); !status) return status.error();
   if (base::Status status = check_edits(program, variant.edits); !status) return status.error();
   if (base::Status status = check_order(program, variant); !status) return status.error();
+  if (!variant.thread_sizes.empty())
+    return base::Error{fmt::format("how many threads {} there are counts only under other loads (contrafact load)",
+                                   variant.thread_sizes[0].threads)};
   SimulateOptions options = given;
   if (variant.cores > 0) options.cores = variant.cores;
   options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());

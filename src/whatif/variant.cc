@@ -78,6 +78,13 @@ base::Status resize(const model::Trace& trace, const Improvement& improvement, V
     variant.cores = improvement.size_after;
     return {};
   }
+  if (!improvement.threads.empty()) {
+    if (std::ranges::find(variant.thread_sizes, improvement.threads, &ThreadSize::threads) !=
+        variant.thread_sizes.end())
+      return base::Error{fmt::format("two numbers of threads {}", improvement.threads)};
+    variant.thread_sizes.push_back({improvement.threads, improvement.size_after});
+    return {};
+  }
   if (improvement.pool.index() >= trace.pools.size())
     return base::Error{fmt::format("{}: the trace has no such pool", name_of(improvement.optimisation))};
   if (std::ranges::find(variant.pool_sizes, improvement.pool, &PoolSize::pool) != variant.pool_sizes.end()) {
@@ -102,6 +109,9 @@ base::Result<Variant> variant_of(const model::Trace& trace, std::span<const mode
         break;
       case Target::grain:
         status = regrain(trace, improvement, variant, grains);
+        break;
+      case Target::moves:
+        improvement.optimisation->move(trace, improvement, variant);
         break;
       case Target::sections:
         of_sections.push_back(improvement);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -16,6 +17,12 @@ namespace contrafact::whatif {
 struct PoolSize {
   model::PoolId pool;
   uint32_t workers = 0;
+};
+
+// Threads of the program's own that serve requests, by what their names have in common.
+struct ThreadSize {
+  std::string threads;
+  uint32_t count = 0;
 };
 
 // Of these tasks, `size` neighbours become one (task_groups.h).
@@ -39,7 +46,11 @@ struct Variant {
   std::vector<TaskMerge> merges = {};
   std::vector<TaskSplit> splits = {};
   std::vector<PoolSize> pool_sizes = {};
-  uint32_t cores = 0;  // 0: those of SimulateOptions
+  std::vector<ThreadSize> thread_sizes = {};    // known to simulations of loads alone
+  std::vector<bool> waits_later = {};           // by task (sim_moves.h)
+  std::vector<bool> blocks_outside = {};        // by section
+  std::vector<EarlierGive> earlier_gives = {};  // sorted by number
+  uint32_t cores = 0;                           // 0: those of SimulateOptions
   // Sections of the locks in `ordered` (by lock) keep this order and no other (LockRule::ordered); they have no edits.
   // Null: no lock does.
   std::shared_ptr<const graph::SectionOrder> order = nullptr;
@@ -47,11 +58,13 @@ struct Variant {
 
   bool changes_nothing() const {
     return treatments.empty() && edits.empty() && cpu_scales.empty() && merges.empty() && splits.empty() &&
-           pool_sizes.empty() && cores == 0 && !order;
+           pool_sizes.empty() && thread_sizes.empty() && !moves() && cores == 0 && !order;
   }
   bool changes_locks_alone() const {
-    return treatments.empty() && merges.empty() && splits.empty() && pool_sizes.empty() && cores == 0;
+    return treatments.empty() && merges.empty() && splits.empty() && pool_sizes.empty() && thread_sizes.empty() &&
+           !moves() && cores == 0;
   }
+  bool moves() const { return !waits_later.empty() || !earlier_gives.empty() || !blocks_outside.empty(); }
 };
 
 // The improvements made together; `sections` are model::critical_sections(trace). Later improvements of sections change

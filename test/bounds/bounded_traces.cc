@@ -205,6 +205,7 @@ std::vector<TraceFile> hostile_traces() {
   files.push_back({"threads", with_far_rows(BlockType::threads, ThreadRow(), 100)});
   files.push_back({"locks", with_far_rows(BlockType::locks, LockRow(), 100)});
   files.push_back({"connections", with_far_rows(BlockType::connections, ConnectionRow(), 100)});
+  files.push_back({"endpoints", with_far_rows(BlockType::endpoints, EndpointRow(), 100)});
   files.push_back({"access sets", with_far_rows(BlockType::access_sets, AccessSetRow(), 100)});
   files.push_back({"lost threads", events_of_lost_threads(1, 16'000)});
   files.push_back({"too many lost threads", events_of_lost_threads(16, kEventsPerBlockMax - 2)});

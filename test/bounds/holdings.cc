@@ -22,6 +22,9 @@ struct Counting : format::Visitor {
   void on_connections(format::ConnectionId, std::span<const format::ConnectionRow> rows) override {
     held.rows += rows.size();
   }
+  void on_endpoints(format::EndpointId, std::span<const format::EndpointRow> rows) override {
+    held.rows += rows.size();
+  }
   void on_access_sets(format::AccessSetId, std::span<const format::AccessSetRow> rows) override {
     for (const format::AccessSetRow& row : rows) held.rows += 1 + row.ranges.size();
   }

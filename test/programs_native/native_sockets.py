@@ -73,6 +73,17 @@ def sockets():
         check(sorted(straight.did("other")) == [(0, 0, 1, 100), (0, 0, 1, 100), (1, 100, 0, 0)], straight.did())
 
 
+def requests():
+    recording = Recording("requests")
+    loads = recording.json("load")
+    check(loads["endpoints_named_by"] == "code", loads["endpoints_named_by"])
+    found = {row["endpoint"]: row["requests"] for row in loads["programs"][0]["endpoints"]}
+    check(set(found) == {"handle_item", "handle_order"}, found)  # of short ones some have no known answer, and are left out
+    check(found["handle_order"] <= 20 and found["handle_item"] <= 40 and sum(found.values()) >= 40, found)
+    core = {row["endpoint"]: row["pause_ns"] for row in loads["programs"][0]["endpoints"]}
+    check(core["handle_order"] > 2e6 > core["handle_item"], core)
+
+
 def sockets_of_children():
     recording = Recording("connections", "children", options=["--children"])
     files = sorted(pathlib.Path(recording.folder.name).iterdir())

@@ -87,9 +87,12 @@ def open_loop(program, folder, core, per_second, seconds, seed, arrivals="random
 
 
 def parse_vegeta(text):
-    report = json.loads(text)
+    """Its report, and of all answers in the order in which they were asked for, in milliseconds."""
+    report_text, answers_text = text.strip().split("\n", 1)
+    report, answers = json.loads(report_text), json.loads(answers_text)
     if report["success"] < 1:
         raise Failure(f"vegeta: answers {report['status_codes']}, {'; '.join(report['errors'])[:300]}")
     latencies = report["latencies"]
-    return {"requests": report["requests"], "requests_per_s": report["throughput"],
-            **{f"p{share}_ms": latencies[f"{share}th"] / 1e6 for share in ("50", "90", "99")}}
+    return {"requests": report["requests"], "offered_per_s": report["rate"], "requests_per_s": report["throughput"],
+            **{f"p{share}_ms": latencies[f"{share}th"] / 1e6 for share in ("50", "90", "99")},
+            "answers_ms": [us / 1e3 for _, us in sorted(answers)]}

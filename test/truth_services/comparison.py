@@ -4,6 +4,8 @@ anything. A curve is {"saturation": {"requests_per_s", "low", "high", "limited_b
 import math
 import statistics
 
+import intervals
+
 # Errors as shares of what was measured. `saturation_*`: over all curves; `alone`: of the recorded program from one recording at
 # a moderate load; the others hold at each point of each curve.
 LIMITS = {"saturation_median": 0.05, "saturation_worst": 0.10, "alone": 0.10, "p50": 0.15, "p99": 0.25, "doubles": 0.07}
@@ -12,11 +14,13 @@ PERCENTILES = ("p50", "p99")
 NEAR = 1e-6
 HELPS_FROM = 1.3  # times the throughput: a change that is said to help; one that is not gives less than HELPS_NOT
 HELPS_NOT = 1.05
+ABOUT = 1.05  # changes that help by this much more or less help about as much
 
 
-def curve_of(document):
-    """What `contrafact load --json` says of the recorded program, in this file's terms. The only place that knows its shape."""
-    program = document["programs"][0]
+def curve_of(document, number=0):
+    """What `contrafact load --json` says of one program, in this file's terms: the recorded one is the first, the changed one the last. The
+    only place that knows its shape."""
+    program = document["programs"][number]
     points = [{"offered_per_s": point["offered_per_s"], "requests_per_s": point["per_s"],
                **{f"p{p}_ms": point[f"p{p}_ns"] / 1e6 for p in (50, 90, 99)}}
               for point in program["curve"] if point["offered_per_s"] is not None and not point["hangs"]]
@@ -47,6 +51,19 @@ def doubles_at(points, from_per_s):
             share = math.log(2 * first / low["p99_ms"]) / math.log(high["p99_ms"] / low["p99_ms"])
             return low["offered_per_s"] + share * (high["offered_per_s"] - low["offered_per_s"])
     return None
+
+
+def doubling_interval(points):
+    """Where p99 doubles in nine of ten runs that might have been measured: [low, high], of which None is beyond the last load; None if nothing
+    was drawn."""
+    if any("p99_draws_ms" not in point for point in points):
+        return None
+    found = []
+    for drawn in zip(*(point["p99_draws_ms"] for point in points)):
+        curve = [{**point, "p99_ms": p99_ms} for point, p99_ms in zip(points, drawn)]
+        found.append(doubles_at(curve, curve[0]["offered_per_s"]) or math.inf)
+    low, high = intervals.interval(found)
+    return [None if bound == math.inf else bound for bound in (low, high)]
 
 
 class Compared:
@@ -126,6 +143,32 @@ def ranking_fault(name, best, gains):
     return None if first == best else f"{name}: {first or 'nothing'} is ranked first, {best} helps most"
 
 
+def place_of(change):
+    """What says in an improvement spec which change it is, but for its size: the kind, and the pool or the innermost frame."""
+    def frame(frames):
+        return (frames[0].get("class"), frames[0].get("method"), frames[0].get("line")) if frames else None
+    at = change.get("spawn", {}).get("frames") or change.get("before", {}).get("frames")
+    sites = [frame(site["frames"]) for site in change.get("sites", [])]
+    return change["optimisation"], change.get("threads"), change.get("pool"), frame(at), tuple(sites[:1])
+
+
+def advice_fault(name, advised, wanted):
+    """Whether what is advised first is a part of a change that really helps most; `wanted`: these as improvements of specs, none if
+    nothing helps; `advised`: likewise, the first one first."""
+    if not wanted:
+        return f"{name}: {advised[0]['optimisation']} is advised, and nothing helps" if advised else None
+    if not advised:
+        return f"{name}: nothing is advised, and {wanted[0]['optimisation']} helps"
+    places = {place_of(change) for change in wanted}
+    return None if place_of(advised[0]) in places else f"{name}: {advised[0]['optimisation']} is advised first, {wanted[0]['optimisation']} helps most"
+
+
+def best_of(case):
+    """The variants that help most, about as much as each other; none: nothing helps."""
+    best = case.get("best") or []
+    return [best] if isinstance(best, str) else best
+
+
 def faults_of_case(case, saturation):
     """Whether what cases.json says of a service's changes is so; `saturation`: requests a second by variant."""
     gains = {variant: rate / saturation["base"] for variant, rate in saturation.items() if variant != "base"}
@@ -133,7 +176,8 @@ def faults_of_case(case, saturation):
     if not best:
         yield from (f"{case['name']}: nothing helps, and {variant} gives {gain:.2f} times the throughput" for variant, gain in gains.items() if gain > HELPS_NOT)
         return
-    if gains[best] < HELPS_FROM:
-        yield f"{case['name']}: {best} gives only {gains[best]:.2f} times the throughput"
-    if gains[best] < max(gains.values()):
-        yield f"{case['name']}: {best} helps less than {max(gains, key=gains.get)}"
+    for variant in best_of(case):
+        if gains[variant] < HELPS_FROM:
+            yield f"{case['name']}: {variant} gives only {gains[variant]:.2f} times the throughput"
+        if gains[variant] * ABOUT < max(gains.values()):
+            yield f"{case['name']}: {variant} helps less than {max(gains, key=gains.get)}"

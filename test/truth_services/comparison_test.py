@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The comparison by made-up numbers: what is right has no fault, each limit can be exceeded, and who says "as recorded" exceeds some."""
 import pathlib
+import random
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import clients
 import comparison
+import intervals
 
 LOADS = (0.3, 0.5, 0.7, 0.9)
 WRK = """Running 3s test @ http://127.0.0.1:1
@@ -126,7 +128,37 @@ class Clients(unittest.TestCase):
                 clients.parse_wrk(WRK.replace("Requests/sec", line + "\nRequests/sec"))
         report = '{"success": 0.5, "status_codes": {"500": 1, "200": 1}, "errors": ["500 Internal"], "latencies": {}}'
         with self.assertRaises(clients.Failure):
-            clients.parse_vegeta(report)
+            clients.parse_vegeta(report + "\n\n[]")
+
+    def test_vegeta(self):
+        report = ('{"success": 1, "requests": 2, "rate": 50.5, "throughput": 49, "latencies": {"50th": 2000000, "90th": 3000000, "99th": 4000000}}'
+                  '\n\n[[900,4000],[0,2000]]\n')
+        self.assertEqual(clients.parse_vegeta(report), {"requests": 2, "offered_per_s": 50.5, "requests_per_s": 49, "p50_ms": 2.0, "p90_ms": 3.0,
+                                                        "p99_ms": 4.0, "answers_ms": [2.0, 4.0]})
+
+
+class Intervals(unittest.TestCase):
+    def test_percentiles(self):
+        self.assertEqual(intervals.percentile(list(range(1, 101)), 0.99), 99)
+        self.assertEqual(intervals.percentile([1, 2, 3], 0.5), 2)
+
+    def test_what_never_varies_is_sure(self):
+        self.assertEqual(intervals.interval(intervals.draws([5.0] * 300, (0.99,))[0.99]), (5.0, 5.0))
+
+    def test_more_requests_are_surer(self):
+        def width(count):
+            dice = random.Random(3)
+            low, high = intervals.interval(intervals.draws([dice.expovariate(1) for _ in range(count)], (0.99,))[0.99])
+            self.assertLess(low, 4.6)
+            self.assertGreater(high, 4.6)
+            return high - low
+        self.assertLess(width(4000), width(400))
+
+    def test_doubling(self):
+        points = [dict(point, p99_draws_ms=[point["p99_ms"] * share for share in (0.9, 1.0, 1.1)]) for point in queue()["points"]]
+        low, high = comparison.doubling_interval(points)
+        self.assertAlmostEqual(low, high)
+        self.assertAlmostEqual(low, comparison.doubles_at(points, points[0]["offered_per_s"]))
 
 
 if __name__ == "__main__":

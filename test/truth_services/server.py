@@ -14,6 +14,9 @@ import services
 
 TICKS = os.sysconf("SC_CLK_TCK")
 SETTLING_REQUESTS_MAX = 50
+# What keeps the JVM and the C library from using AVX-512.
+WITHOUT_AVX512 = {"JAVA_TOOL_OPTIONS": "-XX:UseAVX=2",
+                  "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ"}
 SECONDS_MAX = 3000  # after which a service ends by itself
 
 
@@ -21,8 +24,12 @@ SECONDS_MAX = 3000  # after which a service ends by itself
 def running(options, case, variant, recorder=()):
     """The service, with the port that it listens on as `port`. Killed at the end, if it was not stopped."""
     port = services.free_port()
-    words = [*recorder, *programs.command(options, case, variant, port, SECONDS_MAX)]
-    with services.Service(["taskset", "-c", str(options.server_core), *words], folder=options.folder) as service:
+    without = [f"{name}={value}" for name, value in WITHOUT_AVX512.items()] if options.no_avx512 else []
+    words = ["env", *without, *recorder, *programs.command(options, case, variant, port, SECONDS_MAX)]
+    with contextlib.ExitStack() as stack:
+        if options.beside:
+            stack.enter_context(services.Service(["taskset", "-c", str(options.server_core), "sh", "-c", "while :; do :; done"]))
+        service = stack.enter_context(services.Service(["taskset", "-c", str(options.server_core), *words], folder=options.folder))
         service.wait_for_port(port)
         service.port = port
         yield service

@@ -51,6 +51,7 @@ final class ContrafactEvents {
   static final int FLOW_FROM = 52;
   static final int RECEIVE = 53;
   static final int SEND = 54;
+  static final int ENDPOINT = 55;
   static final int SWITCH_THREAD = 0x100;
 
   static final int NONE = -1;

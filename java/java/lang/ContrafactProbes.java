@@ -59,6 +59,7 @@ public final class ContrafactProbes {
     ContrafactLocks.prepare();
     ContrafactResources.prepare();
     ContrafactSockets.prepare();
+    ContrafactEndpoints.prepare();
     ContrafactSetLog.prepare();
     ContrafactTaints.prepare();
   }
@@ -312,6 +313,14 @@ public final class ContrafactProbes {
   }
 
   // ---- ThreadPoolExecutor
+
+  /** A pool, of threads or of other things, is made here. The agent reads the field when the pool gets its number. */
+  public static void made(Object pool) {
+    long field = live ? ContrafactTasks.madeField(pool.getClass()) : NONE;
+    if (field >= 0) {
+      U.putInt(pool, field, context() + 1);
+    }
+  }
 
   public static long executing(ThreadPoolExecutor pool, Runnable command) {
     if (!live || command == null || U.getInt(pool, THREAD_POOL) == UNKNOWN) {

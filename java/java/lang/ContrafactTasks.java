@@ -223,6 +223,11 @@ final class ContrafactTasks {
     return field;
   }
 
+  /** Where objects of the class keep the place at which they were made as pools; negative if the agent gave it no field. */
+  static long madeField(Class<?> type) {
+    return inherited(type, "contrafactMade");
+  }
+
   /** All of them as one. */
   static int poolOfThreads() {
     if (perTask == 0) {

@@ -25,6 +25,9 @@ extern const Kind* const make_atomic;      // critical sections become atomic op
 extern const Kind* const merge_tasks;      // neighbouring tasks become one
 extern const Kind* const split_tasks;      // each task becomes several
 extern const Kind* const cut_off;          // a recursion hands out no tasks below a level
+extern const Kind* const wait_later;       // all tasks are handed out before the first is waited for
+extern const Kind* const give_back_early;  // what was taken from a pool goes back before something else
+extern const Kind* const block_outside;    // critical sections give their lock up while they block
 extern const Kind* const pool_size;        // a pool has another number of workers
 extern const Kind* const cores;            // the machine has another number of cores
 
@@ -32,14 +35,25 @@ extern const Kind* const cores;            // the machine has another number of 
 
 // In the order in which documents list them.
 inline std::span<const Kind* const> all_kinds() {
-  static const std::array all{kinds::convert_to_inline, kinds::inline_at_wait,
-                              kinds::hoist_branch,      kinds::convert_to_combinator,
-                              kinds::drop_lock,         kinds::reader_writer_lock,
-                              kinds::shared_look,       kinds::double_check,
-                              kinds::split_lock,        kinds::shorten_section,
-                              kinds::make_atomic,       kinds::merge_tasks,
-                              kinds::split_tasks,       kinds::cut_off,
-                              kinds::pool_size,         kinds::cores};
+  static const std::array all{kinds::convert_to_inline,
+                              kinds::inline_at_wait,
+                              kinds::hoist_branch,
+                              kinds::convert_to_combinator,
+                              kinds::drop_lock,
+                              kinds::reader_writer_lock,
+                              kinds::shared_look,
+                              kinds::double_check,
+                              kinds::split_lock,
+                              kinds::shorten_section,
+                              kinds::make_atomic,
+                              kinds::merge_tasks,
+                              kinds::split_tasks,
+                              kinds::cut_off,
+                              kinds::wait_later,
+                              kinds::give_back_early,
+                              kinds::block_outside,
+                              kinds::pool_size,
+                              kinds::cores};
   return all;
 }
 

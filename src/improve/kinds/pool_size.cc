@@ -10,12 +10,26 @@ class PoolSize final : public SizeChange {
  public:
   constexpr PoolSize() : SizeChange("pool-size", whatif::Target::pool, Effort::setting, 0) {}
 
+  // One thread that becomes several: what it does is handed to a pool.
+  Effort effort(const Candidate& candidate) const override {
+    const whatif::Improvement& improvement = candidate.improvement;
+    return !improvement.threads.empty() && improvement.size_before == 1 ? Effort::one_function : Effort::setting;
+  }
+
   std::string title(const Candidate& candidate) const override {
     return SizeChange::title(candidate) + (candidate.waited_at.valid() ? " permits" : "");
   }
 
   void add_notes(const model::Trace& trace, const Candidate& candidate,
                  std::vector<std::string>& notes) const override {
+    if (!candidate.improvement.threads.empty()) {
+      if (candidate.improvement.size_before == 1)
+        notes.emplace_back(
+            "one thread did all of this: what it touched alone others will touch, too; an event loop hands it to a "
+            "pool of "
+            "so many");
+      return;
+    }
     if (trace.pools[candidate.improvement.pool.index()].kind != format::PoolKind::permits) return;
     notes.emplace_back(
         "of permits: whether what they stand for, as connections, allows more, the recording does not say");

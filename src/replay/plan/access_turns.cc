@@ -184,6 +184,7 @@ Trace without_events(const Trace& trace) {
   out.pools = trace.pools;
   out.locks = trace.locks;
   out.connections = trace.connections;
+  out.endpoints = trace.endpoints;
   out.access_sets = trace.access_sets;
   out.access_ranges = trace.access_ranges;
   out.strings = trace.strings;

@@ -4,17 +4,20 @@ import java.util.concurrent.Future;
 
 /**
  * A product's page of what three other services know. Each call is a task of a pool for such calls, and the handler waits for one
- * before it makes the next: eight handlers are all there are. Changed: all calls first, then the waits; or calls in place.
+ * before it makes the next: eight handlers are all there are. Changed: all calls first, then the waits; calls in place; or
+ * more handlers.
  */
 final class NestedSubmits {
   private static final int HANDLERS = 8;
+  private static final int MORE_HANDLERS = 40;
   private static final int WORKERS = 16;
   private final ExecutorService work = Executors.newFixedThreadPool(WORKERS);
 
   public static void main(String[] args) throws Exception {
-    Service service = Service.of(args, "base", "together", "in-place");
+    Service service = Service.of(args, "base", "together", "in-place", "more-handlers");
     NestedSubmits pages = new NestedSubmits();
-    service.serve(Executors.newFixedThreadPool(HANDLERS), switch (service.variant) {
+    int handlers = service.variant.equals("more-handlers") ? MORE_HANDLERS : HANDLERS;
+    service.serve(Executors.newFixedThreadPool(handlers), switch (service.variant) {
       case "together" -> pages::together;
       case "in-place" -> pages::inPlace;
       default -> pages::oneAfterTheOther;

@@ -18,7 +18,7 @@ import org.apache.catalina.startup.Tomcat;
 
 /**
  * Orders from a database, in Tomcat: a request takes one of four connections, and has it still while it asks another service and
- * renders. Changed: it gives the connection back before that; or there are ten connections.
+ * renders. Changed: it gives the connection back before that; or there are ten connections or 16.
  */
 final class HikariH2 extends HttpServlet {
   private static final long serialVersionUID = 1;
@@ -34,14 +34,14 @@ final class HikariH2 extends HttpServlet {
   private HikariH2(String variant) throws SQLException {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl("jdbc:h2:mem:orders;DB_CLOSE_DELAY=-1");
-    config.setMaximumPoolSize(variant.equals("ten-connections") ? 10 : 4);
+    config.setMaximumPoolSize(variant.equals("ten-connections") ? 10 : variant.equals("sixteen-connections") ? 16 : 4);
     connections = new HikariDataSource(config);
     givesBack = variant.equals("give-back");
     fill();
   }
 
   public static void main(String[] args) throws Exception {
-    Service service = Service.of(args, "base", "give-back", "ten-connections");
+    Service service = Service.of(args, "base", "give-back", "ten-connections", "sixteen-connections");
     LOGGER.setLevel(Level.OFF);
     Tomcat tomcat = new Tomcat();
     tomcat.setBaseDir(Files.createTempDirectory("truth-services-tomcat").toString());

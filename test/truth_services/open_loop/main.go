@@ -1,8 +1,10 @@
-// Sends requests that do not wait for each other's answers, by Vegeta, and prints Vegeta's own report as JSON. Vegeta's command
-// spaces requests evenly; those of many independent users come at random, which is all that is added here.
+// Sends requests that do not wait for each other's answers, by Vegeta, and prints Vegeta's own report as a line of JSON; then when each
+// request was sent and how long its answer took, in microseconds. Vegeta's command spaces requests evenly; those of many independent
+// users come at random, which is what is added here.
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand"
@@ -61,12 +63,22 @@ func run() error {
 		pacer = &randomPacer{perSecond: *perSecond, random: rand.New(rand.NewSource(*seed))}
 	}
 	var metrics vegeta.Metrics
+	var answers [][2]int64
+	var begin time.Time
 	attacker := vegeta.NewAttacker(vegeta.Timeout(30 * time.Second))
 	for result := range attacker.Attack(vegeta.NewStaticTargeter(list...), pacer, time.Duration(*seconds*float64(time.Second)), "") {
 		metrics.Add(result)
+		if begin.IsZero() {
+			begin = result.Timestamp
+		}
+		answers = append(answers, [2]int64{result.Timestamp.Sub(begin).Microseconds(), result.Latency.Microseconds()})
 	}
 	metrics.Close()
-	return vegeta.NewJSONReporter(&metrics).Report(os.Stdout)
+	if err := vegeta.NewJSONReporter(&metrics).Report(os.Stdout); err != nil {
+		return err
+	}
+	fmt.Println()
+	return json.NewEncoder(os.Stdout).Encode(answers)
 }
 
 func main() {
