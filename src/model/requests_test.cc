@@ -79,7 +79,7 @@ TEST(Requests, CallsThatComputeAreNoSleeps) {
   const Requests slept =
       requests_by_connection(parsed("cpu loop 100 9000 blocked\ncpu loop 21000 25000 blocked\n" + text));
   ASSERT_EQ(slept.all.size(), 2u);
-  EXPECT_EQ(slept.all[1].arrived_ns, 26000);
+  EXPECT_EQ(slept.all[1].first.begin_ns, 26000);
   EXPECT_EQ(slept.all[0].first.end_ns, 20000);
 }
 
@@ -239,8 +239,8 @@ TEST(Requests, ARequestThatIsThereAlreadyFollowsAtOnce) {
   ASSERT_EQ(found.all.size(), 2u);
   const Stretch &one = found.all[0].first, &other = found.all[1].first;
   EXPECT_EQ(one.until, other.before);
-  EXPECT_EQ(one.end_ns, 5500);
-  EXPECT_EQ(other.begin_ns, 5500);
+  EXPECT_EQ(one.end_ns, 5600);
+  EXPECT_EQ(other.begin_ns, 5600);
   EXPECT_EQ(other.end_ns, 8600);
 }
 
