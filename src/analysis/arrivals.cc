@@ -58,23 +58,6 @@ uint32_t connections_in_use(const std::map<uint32_t, std::vector<const Request*>
   return static_cast<uint32_t>(std::max(most, 1));
 }
 
-// Whether gaps, as multiples of their mean, may well be those of a Poisson process: the largest distance of their distribution
-// from the exponential one is no larger than in 19 of 20 such samples (Lilliefors, 1969; the bound is Stephens', 1974).
-bool may_be_poisson(const std::vector<double>& sorted_gaps) {
-  constexpr double kBound = 1.094;
-  constexpr size_t kGapsMin = 20;
-  const auto count = static_cast<double>(sorted_gaps.size());
-  if (sorted_gaps.size() < kGapsMin) return false;
-  double distance = 0;
-  for (size_t i = 0; i < sorted_gaps.size(); ++i) {
-    const double expected = 1 - std::exp(-sorted_gaps[i]);
-    const auto below = static_cast<double>(i) / count, up_to = static_cast<double>(i + 1) / count;
-    distance = std::max({distance, up_to - expected, expected - below});
-  }
-  const double root = std::sqrt(count);
-  return (distance - 0.2 / count) * (root + 0.26 + 0.5 / root) <= kBound;
-}
-
 // Takes the pauses in which nobody asked (before the load began, between two loads) out of the gaps, and returns their sum: one
 // that takes a fiftieth of the recording, and as long as no gap of a load does (of 10^8 gaps that vary as exponential times do, one is
 // longer than twenty times their mean).
@@ -90,6 +73,23 @@ int64_t take_out_pauses(std::vector<int64_t>& gaps_ns) {
     return true;
   });
   return pauses_ns;
+}
+
+// Whether gaps, as multiples of their mean, may well be those of a Poisson process: the largest distance of their distribution
+// from the exponential one is no larger than in 19 of 20 such samples (Lilliefors, 1969; the bound is Stephens', 1974).
+bool may_be_poisson(const std::vector<double>& sorted_gaps) {
+  constexpr double kBound = 1.094;
+  constexpr size_t kGapsMin = 20;
+  const auto count = static_cast<double>(sorted_gaps.size());
+  if (sorted_gaps.size() < kGapsMin) return false;
+  double distance = 0;
+  for (size_t i = 0; i < sorted_gaps.size(); ++i) {
+    const double expected = 1 - std::exp(-sorted_gaps[i]);
+    const auto below = static_cast<double>(i) / count, up_to = static_cast<double>(i + 1) / count;
+    distance = std::max({distance, up_to - expected, expected - below});
+  }
+  const double root = std::sqrt(count);
+  return (distance - 0.2 / count) * (root + 0.26 + 0.5 / root) <= kBound;
 }
 
 }  // namespace
