@@ -22,14 +22,13 @@
 #include "agent_jvm/analysis_probes.h"
 #include "agent_jvm/heap_sizes.h"
 #include "agent_jvm/injected_classes.h"
+#include "agent_jvm/native_method.h"
 #include "base/clock.h"
 #include "base/high_descriptor.h"
 #include "online/plugin.h"
 #include "online/processing.h"
 #include "online/shared_contexts.h"
 #include "online/shared_counts.h"
-
-#define NATIVE extern "C" __attribute__((visibility("default")))
 
 namespace contrafact::agent_jvm {
 namespace {

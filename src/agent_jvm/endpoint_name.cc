@@ -19,7 +19,7 @@ bool is_digit(char c) {
 bool is_hexadecimal(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
-bool is_plain(char c) {
+bool may_stay(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-' ||
          c == '~';
 }
@@ -28,7 +28,7 @@ bool varies(std::string_view segment) {
   constexpr int kDigitsMin = 3;
   constexpr size_t kHexadecimalMin = 8;
   const auto digits = std::ranges::count_if(segment, is_digit);
-  return segment.size() > kSegmentBytesMax || !std::ranges::all_of(segment, is_plain) || digits >= kDigitsMin ||
+  return segment.size() > kSegmentBytesMax || !std::ranges::all_of(segment, may_stay) || digits >= kDigitsMin ||
          (digits > 0 && static_cast<size_t>(digits) == segment.size()) ||
          (digits > 0 && segment.size() >= kHexadecimalMin && std::ranges::all_of(segment, is_hexadecimal));
 }

@@ -11,15 +11,12 @@
 #include "agent_jvm/flow.h"
 #include "agent_jvm/locks.h"
 #include "agent_jvm/method_table.h"
+#include "agent_jvm/native_method.h"
 #include "agent_jvm/pools.h"
 #include "agent_jvm/sets.h"
 #include "agent_jvm/threads.h"
 #include "classfile/class_file.h"
 #include "recorder/sockets.h"
-
-// Null arguments have no effect: the injected classes link all of these so. Found by name: the JVM searches its agents
-// for the native methods of the boot loader's classes.
-#define NATIVE extern "C" __attribute__((visibility("default")))
 
 namespace contrafact::agent_jvm {
 namespace {
@@ -128,6 +125,8 @@ jstring string_by(JNIEnv* jni, jobject object, const std::string& getter) {
 }
 
 }  // namespace
+
+// Null arguments have no effect: the injected classes link all of these so.
 
 NATIVE jlong JNICALL Java_java_lang_ContrafactEvents_attach(JNIEnv* jni, jclass, jthread carrier) {
   return carrier ? g_bound_agent->threads->attach(jni, carrier) : 0;

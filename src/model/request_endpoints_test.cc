@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-Trace parsed(std::string_view text) {
+Trace service_of(std::string_view text) {
   base::Result<Trace> trace = parse_text(text);
   EXPECT_TRUE(trace.ok()) << trace.error().message;
   return *std::move(trace);
@@ -43,7 +43,7 @@ Requests two(std::string first, std::string second) {
   std::string text(kTwoTasks);
   text.replace(text.find("%220%"), 5, std::move(first));
   text.replace(text.find("%320%"), 5, std::move(second));
-  return requests_by_connection(parsed(with_rows(text)));
+  return requests_by_connection(service_of(with_rows(text)));
 }
 
 TEST(RequestEndpoints, TheTaskThatServesARequestNamesIt) {
@@ -65,7 +65,7 @@ TEST(RequestEndpoints, OfOneNothingIsKnown) {
 
 // The loop hands each request to a pool, where the framework finds who handles it.
 TEST(RequestEndpoints, TasksThatARequestHandsOutNameIt) {
-  const Requests found = requests_by_connection(parsed(with_rows(
+  const Requests found = requests_by_connection(service_of(with_rows(
       "0 loop block_begin poll -\n1000 loop block_end poll\n1010 loop receive c1 5\n1020 loop task_spawn t1 - p m1\n"
       "1030 loop receive c2 5\n1040 loop task_spawn t2 - p m1\n1100 loop block_begin poll -\n9000 loop block_end poll\n"
       "9900 loop thread_end\n"
@@ -86,7 +86,7 @@ TEST(RequestEndpoints, WithoutNamesTheCodeThatTellsThemApart) {
                      "1400 loop block_begin poll -\n2000 loop block_end poll\n2010 loop receive c2 5\n"
                      "2100 loop block_begin sleep i1\n2200 loop block_end sleep\n2300 loop send c2 5\n"
                      "2400 loop block_begin poll -\n2500 loop block_end poll\n9000 loop thread_end\n";
-  const Requests found = requests_by_connection(parsed(text));
+  const Requests found = requests_by_connection(service_of(text));
   EXPECT_TRUE(found.named_by_code);
   EXPECT_THAT(names(found), ElementsAre("Orders.handle", "Items.handle"));
 }
@@ -98,7 +98,7 @@ TEST(RequestEndpoints, IfAllPassTheSameCodeTheFirstOfItBehindTheBeginning) {
                      "1400 loop block_begin poll -\n2000 loop block_end poll\n2010 loop receive c2 5\n"
                      "2100 loop block_begin sleep o2\n2200 loop block_end sleep\n2300 loop send c2 5\n"
                      "2400 loop block_begin poll -\n2500 loop block_end poll\n9000 loop thread_end\n";
-  EXPECT_THAT(names(requests_by_connection(parsed(text))), ElementsAre("Server.serve", "Server.serve"));
+  EXPECT_THAT(names(requests_by_connection(service_of(text))), ElementsAre("Server.serve", "Server.serve"));
 }
 
 // Whether a request had to wait for a lock says nothing of what it asks for.
@@ -110,11 +110,11 @@ TEST(RequestEndpoints, WaitsForOthersTellNothingApart) {
                      "1400 loop block_begin poll -\n2000 loop block_end poll\n2010 loop receive c2 5\n"
                      "2020 loop block_begin sleep s1\n2030 loop block_end sleep\n2300 loop send c2 5\n"
                      "2400 loop block_begin poll -\n2500 loop block_end poll\n9000 loop thread_end\n";
-  EXPECT_THAT(names(requests_by_connection(parsed(text))), ElementsAre("Server.serve", "Server.serve"));
+  EXPECT_THAT(names(requests_by_connection(service_of(text))), ElementsAre("Server.serve", "Server.serve"));
 }
 
 TEST(RequestEndpoints, ATaskOfTheProgramsOwnNamesTheRequest) {
-  const Requests found = requests_by_task(parsed(with_rows(
+  const Requests found = requests_by_task(service_of(with_rows(
       "0 loop task_spawn t1 - p orders\n10 loop task_spawn t2 - p items\n100 w1 task_start t1\n200 w1 task_end t1\n"
       "100 w2 task_start t2\n200 w2 task_end t2\n")));
   EXPECT_THAT(names(found), ElementsAre("Orders.handle", "Items.handle"));
