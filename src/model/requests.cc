@@ -224,7 +224,7 @@ class RequestFinder {
 
   // What a thread finds there when it looks, without a wait, had come since it looked before, and since the connection's
   // last answer: at any time, so several at equal distances. Where only looks are recorded that waited, it looked when it
-  // received the request before.
+  // received the request before. Not so where another thread looked and handed on what it found.
   void place_arrivals() {
     std::map<std::pair<uint32_t, int64_t>, std::vector<Request*>> found;  // by thread and look
     std::map<uint32_t, std::vector<Request*>> of_thread;
@@ -244,6 +244,7 @@ class RequestFinder {
         Request& request = *requests[i];
         const Moment& moment = moments_.at(request.received);
         const int64_t before_ns = i > 0 ? time(requests[i - 1]->received) : INT64_MIN;
+        if (was_handed(moment)) continue;
         if (all_seen && moment.last.begin_ns != INT64_MIN && !has_waited(thread, moment.last)) {
           if (moment.before.begin_ns != INT64_MIN) found[{thread, moment.last.begin_ns}].push_back(&request);
         } else if (moment.last.end_ns > before_ns || (all_seen && moment.last.begin_ns != INT64_MIN)) {
@@ -263,6 +264,13 @@ class RequestFinder {
                        moment.last.begin_ns, share);
       }
     }
+  }
+
+  // Whether the thread got the request with a task that it began since it looked: another one found it.
+  bool was_handed(const Moment& moment) const {
+    if (!moment.task.valid()) return false;
+    const EventIndex start = trace_.tasks[moment.task.index()].start;
+    return start.valid() && time(start.value) > moment.last.end_ns;
   }
 
   static void arrive_between(Request& request, int64_t from_ns, int64_t to_ns, double share) {

@@ -46,6 +46,17 @@ TEST(Requests, StretchesOfALoopEndWhereItPollsOrTheNextRequestBegins) {
   EXPECT_EQ(found.all[1].first.end_ns, 2000);
 }
 
+// Threads take turns to poll, and hand on what they find: a worker's own last poll says nothing of that.
+TEST(Requests, WhatAnotherThreadFoundCameWhenItWasHandedOn) {
+  const Requests found = requests_by_connection(parsed(
+      "0 w1 task_start t1\n0 w1 block_begin poll -\n1000 w1 block_end poll\n1010 w1 receive c1 10\n1200 w1 send c1 10\n"
+      "1300 w1 block_begin park -\n80000 w1 block_end park\n80010 w1 task_create t2 - m1\n80020 w1 task_start t2\n"
+      "80030 w1 receive c2 10\n80100 w1 send c2 10\n80110 w1 task_end t2\n80120 w1 receive c1 10\n80200 w1 send c1 10\n"
+      "90000 w1 task_end t1\n0 loop task_spawn t1 - p m1\n90000 loop thread_end\n"));
+  ASSERT_EQ(found.all.size(), 3u);
+  EXPECT_EQ(found.all[1].arrived_ns, 80020);
+}
+
 // A loop reads from all connections first and writes to all of them in the end: each request has its part of both.
 TEST(Requests, ALoopMayAnswerAllBehindReadingAll) {
   const Requests found = requests_by_connection(
