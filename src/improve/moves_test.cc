@@ -15,7 +15,7 @@ using model::Trace;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-Trace parsed(const std::string& text) {
+Trace program_of(const std::string& text) {
   base::Result<Trace> trace = model::parse_text(text);
   EXPECT_TRUE(trace.ok()) << (trace.ok() ? "" : trace.error().message);
   return trace.ok() ? *std::move(trace) : Trace();
@@ -55,7 +55,7 @@ context c5 c3 m4:123
 }
 
 TEST(WaitLater, AFunctionThatWaitsBeforeItHandsOutTheNextTask) {
-  const Trace trace = parsed(two_in_turn(60));
+  const Trace trace = program_of(two_in_turn(60));
   const std::vector<Candidate> found = move_candidates(trace);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].improvement.optimisation, kinds::wait_later);
@@ -77,11 +77,11 @@ TEST(WaitLater, WhoHandsOutAllFirstWaitsLateEnough) {
   const std::string line = text.substr(from, until - from);
   text.erase(from, until - from);
   text.insert(text.find("20 w wait_begin"), line);
-  EXPECT_THAT(move_candidates(parsed(text)), SizeIs(0));
+  EXPECT_THAT(move_candidates(program_of(text)), SizeIs(0));
 }
 
 TEST(WaitLater, APlaceThatIsNotThereIsAnError) {
-  const Trace trace = parsed(two_in_turn(60));
+  const Trace trace = program_of(two_in_turn(60));
   const SpecText text{.name = "",
                       .json = R"({"schema": "contrafact-improvement-1", "improvements": [{"optimisation": "wait-later",
                                   "spawn": {"frames": [{"class": "shop.Page", "method": "render", "line": 99}]}}]})"};
@@ -120,7 +120,7 @@ context c4 c1 m4:61
 }
 
 TEST(GiveBackEarly, BeforeTheLastCallThatIsNoUse) {
-  const Trace trace = parsed(connection_held("com.zaxxer.hikari.pool.HikariPool HikariPool-1", "c2"));
+  const Trace trace = program_of(connection_held("com.zaxxer.hikari.pool.HikariPool HikariPool-1", "c2"));
   const std::vector<Candidate> found = move_candidates(trace);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].improvement.optimisation, kinds::give_back_early);
@@ -138,12 +138,12 @@ TEST(GiveBackEarly, BeforeTheLastCallThatIsNoUse) {
 }
 
 TEST(GiveBackEarly, NotWhereTheLastCallUsesIt) {
-  EXPECT_THAT(move_candidates(parsed(connection_held("com.zaxxer.hikari.pool.HikariPool HikariPool-1", "c3"))),
+  EXPECT_THAT(move_candidates(program_of(connection_held("com.zaxxer.hikari.pool.HikariPool HikariPool-1", "c3"))),
               SizeIs(0));
 }
 
 TEST(GiveBackEarly, NotOfSemaphores) {
-  EXPECT_THAT(move_candidates(parsed(connection_held("java.util.concurrent.Semaphore", "c2"))), SizeIs(0));
+  EXPECT_THAT(move_candidates(program_of(connection_held("java.util.concurrent.Semaphore", "c2"))), SizeIs(0));
 }
 
 // A lock is held for 100 ns, 80 of them in a call that blocks.
@@ -164,7 +164,7 @@ context c2 c1 m2:21
 }
 
 TEST(BlockOutside, SectionsThatBlockForMostOfTheirTime) {
-  const Trace trace = parsed(lock_held("sleep"));
+  const Trace trace = program_of(lock_held("sleep"));
   const std::vector<Candidate> found = move_candidates(trace);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].improvement.optimisation, kinds::block_outside);
@@ -179,7 +179,7 @@ TEST(BlockOutside, SectionsThatBlockForMostOfTheirTime) {
 }
 
 TEST(BlockOutside, NotWhereTheyWaitForOtherThreads) {
-  EXPECT_THAT(move_candidates(parsed(lock_held("park"))), SizeIs(0));
+  EXPECT_THAT(move_candidates(program_of(lock_held("park"))), SizeIs(0));
 }
 
 }  // namespace
