@@ -42,7 +42,8 @@ struct ThreadLocal {
   bool inside = false;
   bool over = false;          // the thread is not, or no longer, to be recorded
   bool has_no_clock = false;  // it may not read the processor's counter, nor may threads that it makes
-  int until_timed = 0;        // events, until one is timed (event_costs.h)
+  int until_timed = 0;        // events, until one is timed (event_costs.h); below 0: none was timed yet
+  int64_t timed_since_ns = 0;
   int64_t last_event_ns = 0;
 };
 // The recording's clock; the kernel's before it begins.
@@ -124,19 +125,19 @@ class Appending {
 // Where the interposed function was called. Only in the interposer itself.
 #define CONTRAFACT_SITE reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
+// Begins to time the event that is appended next; ends it. Nothing of that lies on the stack meanwhile, which may be small.
+[[gnu::cold, gnu::noinline]] void begin_timed();
+[[gnu::cold, gnu::noinline]] void end_timed(EventKind kind, bool reads_clock);
+
 // Calls what appends one event, and times one call in kTimedPeriod. `reads_clock`: it reads the event's time itself, which
 // its caller has done otherwise. REQUIRES: inside, in order to append.
 template <typename Append>
 [[gnu::always_inline]] inline void append_timed(EventKind kind, bool reads_clock, Append append_it) {
-  if (--t_local.until_timed > 0) [[likely]]
-    return append_it();
-  t_local.until_timed = kTimedPeriod;
-  const int64_t begin_ns = g_clock.now_ns();
+  if (--t_local.until_timed == 0) [[unlikely]]
+    begin_timed();
   append_it();
-  const int64_t end_ns = g_clock.now_ns();
-  // Between two readings lies the time that one of them takes: as if the event's own had been among what is timed.
-  const int64_t clock_ns = reads_clock ? g_clock.now_ns() - end_ns : 0;
-  g_event_costs.add(kind, end_ns - begin_ns - clock_ns);
+  if (t_local.until_timed <= 0) [[unlikely]]
+    end_timed(kind, reads_clock);
 }
 
 template <typename... Words>
