@@ -23,7 +23,11 @@ class RequestWork {
       if (request.task.valid()) add_task(request.task, i);
       if (request.then.valid()) add_task(request.then, i);
       for (const Stretch* stretch : {&request.first, &request.second}) {
-        if (stretch->exists()) spans_.push_back({stretch->before, stretch->until, i});
+        if (!stretch->exists()) continue;
+        // What a thread does before it has received the request is for any that may come.
+        const bool has_received = stretch == &request.first && request.received < stretch->until;
+        const uint32_t begin = has_received ? std::max(stretch->before, request.received) : stretch->before;
+        spans_.push_back({begin, stretch->until, i});
       }
     }
     std::ranges::sort(spans_, {}, &Span::begin);
