@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 
-#include "model/text_trace.h"
+#include "advise/service_for_test.h"
 #include "whatif/load_uses.h"
 
 namespace contrafact::advise {
@@ -39,29 +38,10 @@ std::string shop_text(int requests) {
   return text + worker;
 }
 
-struct Shop {
-  explicit Shop(std::vector<bool> shown = {}) {
-    base::Result<model::Trace> parsed = model::parse_text(shop_text(80));
-    EXPECT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
-    trace = *std::move(parsed);
-    facts.emplace(trace);
-    requests = model::requests_by_connection(trace);
-    base::Result<whatif::LoadSimulator> made = whatif::LoadSimulator::make(*facts, requests);
-    EXPECT_TRUE(made.ok());
-    simulator.emplace(*std::move(made));
-    arrivals = analysis::arrivals_of(requests);
-    service.emplace(*simulator, arrivals,
-                    ServiceOptions{.requests = 400,
-                                   .seeds = 1,
-                                   .endpoints = drawn_endpoints(*simulator, requests),
-                                   .shown = std::move(shown)});
+struct Shop : RecordedService {
+  explicit Shop(std::vector<bool> shown = {}) : RecordedService(shop_text(80)) {
+    simulate({.endpoints = drawn_endpoints(*simulator, requests), .shown = std::move(shown)});
   }
-  model::Trace trace;
-  std::optional<model::Facts> facts;
-  model::Requests requests;
-  std::optional<whatif::LoadSimulator> simulator;
-  analysis::Arrivals arrivals;
-  std::optional<Service> service;
 };
 
 TEST(EndpointLoads, EachHasItsShareItsTimesAndWhatItUses) {

@@ -4,10 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 
-#include "model/text_trace.h"
+#include "advise/service_for_test.h"
 
 namespace contrafact::advise {
 namespace {
@@ -30,25 +29,8 @@ std::string service_text(int requests) {
   return text + worker;
 }
 
-struct Recorded {
-  explicit Recorded(const std::string& text) {
-    base::Result<model::Trace> parsed = model::parse_text(text);
-    EXPECT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
-    trace = *std::move(parsed);
-    facts.emplace(trace);
-    requests = model::requests_by_connection(trace);
-    base::Result<whatif::LoadSimulator> made = whatif::LoadSimulator::make(*facts, requests);
-    EXPECT_TRUE(made.ok());
-    simulator.emplace(*std::move(made));
-    arrivals = analysis::arrivals_of(requests);
-    service.emplace(*simulator, arrivals, ServiceOptions{.requests = 400, .seeds = 1});
-  }
-  model::Trace trace;
-  std::optional<model::Facts> facts;
-  model::Requests requests;
-  std::optional<whatif::LoadSimulator> simulator;
-  analysis::Arrivals arrivals;
-  std::optional<Service> service;
+struct Recorded : RecordedService {
+  explicit Recorded(const std::string& text) : RecordedService(text) { simulate(); }
 };
 
 TEST(Service, ItsPoolIsWhatLimitsIt) {

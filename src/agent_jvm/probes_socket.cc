@@ -106,30 +106,40 @@ base::Status connect(Edit& edit) {
 }
 
 // Netty's epoll transport calls the system by native methods of its own, each through one Java method. Its sockets are
-// no FileDescriptors of the JDK's.
-base::Status transfer_netty(Edit& edit, std::string_view function) {
-  const uint32_t time = edit.token(), number = edit.flag();
+// no FileDescriptors of the JDK's. Pushes the number of bytes, which is the method's result, the descriptor, and the
+// connection's number.
+void push_netty(const Edit& edit, Sequence& s) {
   const std::string_view owner = edit.file.name();
-  return edit.finish(
-      [&](Sequence& s) { s.invokestatic(kSocketsClass, "calling", "()J").lstore(time); },
-      [&](Sequence& s) {
-        if (edit.code.descriptor.result.slots() == 2) {
-          s.dup2();
-        } else {
-          s.dup().op(classfile::kI2l);
-        }
-        s.aload(0).invokevirtual(owner, "intValue", "()I").aload(0).getfield(owner, kConnectionField, "I").lload(time);
-        s.invokestatic(kSocketsClass, function, "(JIIJ)I").istore(number);
-        s.aload(0).iload(number).putfield(owner, kConnectionField, "I");
-      });
+  if (edit.code.descriptor.result.slots() == 2) {
+    s.dup2();
+  } else {
+    s.dup().op(classfile::kI2l);
+  }
+  s.aload(0).invokevirtual(owner, "intValue", "()I").aload(0).getfield(owner, kConnectionField, "I");
+}
+
+// Of what was called: the number that the socket keeps.
+void keep_number(const Edit& edit, Sequence& s, uint32_t number) {
+  s.istore(number).aload(0).iload(number).putfield(edit.file.name(), kConnectionField, "I");
 }
 
 base::Status receive_netty(Edit& edit) {
-  return transfer_netty(edit, "received");
+  const uint32_t number = edit.flag();
+  return edit.finish({}, [&](Sequence& s) {
+    push_netty(edit, s);
+    s.invokestatic(kSocketsClass, "received", "(JII)I");
+    keep_number(edit, s, number);
+  });
 }
 
 base::Status send_netty(Edit& edit) {
-  return transfer_netty(edit, "sent");
+  const uint32_t time = edit.token(), number = edit.flag();
+  return edit.finish([&](Sequence& s) { s.invokestatic(kSocketsClass, "calling", "()J").lstore(time); },
+                     [&](Sequence& s) {
+                       push_netty(edit, s);
+                       s.lload(time).invokestatic(kSocketsClass, "sent", "(JIIJ)I");
+                       keep_number(edit, s, number);
+                     });
 }
 
 base::Status accept_netty(Edit& edit) {

@@ -57,7 +57,7 @@ class RequestFinder {
     for (Request& request : found_.all) place_begin(request);
     place_arrivals();
     for (Request& request : found_.all) end_first_stretch(request);
-    list_begins();
+    list_stretches();
     for (Request& request : found_.all) place_end(request);
     begin_second_stretches();
     keep_apart();
@@ -369,25 +369,31 @@ class RequestFinder {
     if (request.first.exists()) end_stretch(request.first, same_work(request) ? request.answered : request.received);
   }
 
-  void list_begins() {
+  // As far as they are known.
+  void list_stretches() {
+    stretches_.clear();
+    of_task_.clear();
     for (uint32_t i = 0; i < found_.all.size(); ++i) {
       const Request& request = found_.all[i];
-      if (request.first.exists()) first_stretches_[request.first.before] = {request.first.until, i};
       if (request.task.valid()) of_task_[request.task.value] = i;
+      for (const Stretch& stretch : {request.first, request.second}) {
+        if (stretch.exists()) stretches_[stretch.before] = {stretch.until, i};
+      }
     }
   }
 
-  // The request in whose first stretch the event is, or to whose task it leads. None: kNone.
+  // The request in one of whose listed stretches the event is, or to whose task it leads. None: kNone.
   uint32_t request_of(EventIndex event, TaskId task) const {
-    for (size_t levels = trace_.tasks.size(); levels > 0; --levels) {
+    for (size_t levels = trace_.tasks.size() + 1; levels > 0; --levels) {
       if (event.valid()) {
-        const auto after = first_stretches_.upper_bound(event.value);
-        if (after != first_stretches_.begin() && event.value < std::prev(after)->second.until)
+        const auto after = stretches_.upper_bound(event.value);
+        if (after != stretches_.begin() && event.value < std::prev(after)->second.until)
           return std::prev(after)->second.request;
       }
       if (!task.valid()) return kNone;
       if (const auto root = of_task_.find(task.value); root != of_task_.end()) return root->second;
-      event = trace_.tasks[task.index()].spawn;
+      const TaskRow& row = trace_.tasks[task.index()];
+      event = row.spawn.valid() ? row.spawn : row.create;
       task = spawned_in_[task.index()];
     }
     return kNone;
@@ -519,34 +525,13 @@ class RequestFinder {
   // Requests that others asked for leave `all`.
   void set_inner_apart() {
     if (senders_.empty()) return;
-    std::unordered_set<uint32_t> tasks;
-    std::map<uint32_t, uint32_t> stretches;  // from which event to which
-    for (const Request& request : found_.all) {
-      if (request.task.valid()) tasks.insert(request.task.value);
-      for (const Stretch& stretch : {request.first, request.second}) {
-        if (stretch.exists()) stretches[stretch.before] = stretch.until;
-      }
-    }
-    const auto in_stretch = [&](EventIndex event) {
-      if (!event.valid()) return false;
-      const auto after = stretches.upper_bound(event.value);
-      return after != stretches.begin() && event.value < std::prev(after)->second;
-    };
-    const auto works_for_one = [&](uint32_t event) {
-      if (in_stretch(EventIndex(event))) return true;
-      TaskId task = moments_.at(event).task;
-      for (size_t levels = trace_.tasks.size(); task.valid() && levels > 0; --levels) {
-        if (tasks.contains(task.value)) return true;
-        const TaskRow& row = trace_.tasks[task.index()];
-        if (in_stretch(row.spawn) || in_stretch(row.create)) return true;
-        task = spawned_in_[task.index()];
-      }
-      return false;
-    };
+    list_stretches();
     for (Request& request : found_.all) {
       const auto sender = std::ranges::lower_bound(senders_, std::pair(request.received, 0u));
       const bool is_known = sender != senders_.end() && sender->first == request.received;
-      if (is_known && works_for_one(sender->second)) request.asked = sender->second;
+      if (!is_known) continue;
+      const EventIndex asked(sender->second);
+      if (request_of(asked, moments_.at(asked.value).task) != kNone) request.asked = asked.value;
     }
     const auto is_inner = [](const Request& request) { return request.asked != kNone; };
     std::ranges::copy_if(found_.all, std::back_inserter(found_.inner), is_inner);
@@ -561,11 +546,11 @@ class RequestFinder {
   std::vector<uint32_t> begins_, answers_;  // sorted
   std::vector<bool> looks_without_wait_;    // by thread: some are recorded, so all are
   std::unordered_map<uint32_t, Moment> moments_;
-  struct Begin {
+  struct Listed {
     uint32_t until;
     uint32_t request;
   };
-  std::map<uint32_t, Begin> first_stretches_;       // by their first event
+  std::map<uint32_t, Listed> stretches_;            // by their first event
   std::unordered_map<uint32_t, uint32_t> of_task_;  // requests by their tasks
   std::unordered_set<uint32_t> taken_up_;           // Request::then of those before
   std::vector<TaskId> spawned_in_;                  // by task: the innermost task of its spawner

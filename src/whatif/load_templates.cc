@@ -337,19 +337,10 @@ void LoadTemplates::bound_requests() {
 double LoadTemplates::still_faster() const {
   constexpr size_t kRequestsMin = 100;
   if (templates_.size() < kRequestsMin) return 0;
-  const SectionPlan recorded;
-  std::array<double, 2> computed_ns{};
-  for (size_t i = 0; i < templates_.size() / 2 * 2; ++i) {
-    const auto add = [&](uint32_t fiber) {
-      for (const Op& op : ops_of(recorded, fiber)) {
-        if (op.code == OpCode::cpu || op.code == OpCode::around)
-          computed_ns[i >= templates_.size() / 2] += static_cast<double>(op.value);
-      }
-    };
-    for (const uint32_t task : templates_[i].tasks) add(task);
-    for (const uint32_t thread : templates_[i].threads) add(program_.thread_fiber(thread));
-  }
-  return computed_ns[0] > 0 ? std::max(0.0, 1 - computed_ns[1] / computed_ns[0]) : 0;
+  std::array<double, 2> sums_ns{};
+  const size_t half = templates_.size() / 2;
+  for (size_t i = 0; i < 2 * half; ++i) sums_ns[i / half] += static_cast<double>(computed_ns(templates_[i]));
+  return sums_ns[0] > 0 ? std::max(0.0, 1 - sums_ns[1] / sums_ns[0]) : 0;
 }
 
 std::vector<std::string> LoadTemplates::notes() const {

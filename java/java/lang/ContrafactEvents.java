@@ -265,6 +265,10 @@ final class ContrafactEvents {
     write(logical, kind, time, 4, a, b, c, d);
   }
 
+  static void emitAt(Thread logical, int kind, long time, int a) {
+    write(logical, kind, time, 1, a, 0, 0, 0);
+  }
+
   static void emitAt(Thread logical, int kind, long time, int a, int b) {
     write(logical, kind, time, 2, a, b, 0, 0);
   }

@@ -247,11 +247,11 @@ public final class ContrafactProbes {
     return timeout == 0 ? 0 : blockBegin(POLL);
   }
 
-  /** A block that is over already: there was no telling that the call would wait. */
-  static void blocked(Thread thread, int reason, long began) {
+  /** A block that was over at this time: there was no telling that the call would wait. */
+  static void blocked(Thread thread, int reason, long began, long over) {
     if (U.getInt(thread, QUIET) == 0 && thread.getClass() != CARRIER) {
       emitAt(thread, BLOCK_BEGIN, began, reason, context());
-      emit(thread, BLOCK_END, reason);
+      emitAt(thread, BLOCK_END, over, reason);
     }
   }
 

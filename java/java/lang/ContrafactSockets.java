@@ -65,12 +65,13 @@ public final class ContrafactSockets {
   public static void received(long count, FileDescriptor descriptor, long time) {
     if (live && (count > 0 || count == END)) {
       Thread thread = Thread.currentThread();
-      if (time != 0 && System.nanoTime() - time >= WAITED_NS_MIN) {
-        blocked(thread, IO, time);
+      long over = System.nanoTime();
+      if (time != 0 && over - time >= WAITED_NS_MIN) {
+        blocked(thread, IO, time, over);
       }
       int number = numberOf(descriptor);
       if (number >= 0) {
-        emit(thread, RECEIVE, number, count > 0 ? bytes(count) : 0);
+        emitAt(thread, RECEIVE, over, number, count > 0 ? bytes(count) : 0);
       }
     }
   }
@@ -105,7 +106,7 @@ public final class ContrafactSockets {
   }
 
   /** Returns the connection's number as its object is to keep it, and so does `sent`. */
-  public static int received(long count, int descriptor, int number, long time) {
+  public static int received(long count, int descriptor, int number) {
     if (!live || (count <= 0 && count != END)) {
       return number;
     }
