@@ -38,7 +38,7 @@ base::Status http_server(Edit& edit) {
 
 // javax or jakarta: any container's. `request`: its class, an interface.
 void tell_servlet(Sequence& s, uint32_t slot, std::string_view request, bool is_interface) {
-  for (const std::string_view getter : {"getMethod", "getRequestURI", "getServletPath", "getPathInfo"}) {
+  for (const std::string_view getter : {"getMethod", "getRequestURI"}) {
     s.aload(slot).checkcast(request);
     if (is_interface) {
       s.invokeinterface(request, getter, kGetsString);
@@ -46,8 +46,7 @@ void tell_servlet(Sequence& s, uint32_t slot, std::string_view request, bool is_
       s.invokevirtual(request, getter, kGetsString);
     }
   }
-  s.invokestatic(kEndpointsClass, "servlet",
-                 "(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;)V");
+  s.aload(slot).invokestatic(kEndpointsClass, "servlet", "(Ljava/lang/String;Ljava/lang/String;Ljava/lang/Object;)V");
 }
 
 base::Status servlet(Edit& edit) {

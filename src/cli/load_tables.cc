@@ -208,8 +208,7 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
       return "nothing of which twice as much would help by itself limits it";
     case ServiceLimit::Kind::cores:
       if (!limit.besides.empty())
-        return fmt::format("limited by {}, of which {} can use no more (with twice as many of both {})", name,
-                           limit.besides, more);
+        return fmt::format("limited by {} and {} together (with twice as many of both {})", name, limit.besides, more);
       return fmt::format("limited by {} (with twice as many {})", name, more);
     case ServiceLimit::Kind::pool:
       return fmt::format("limited by pool {}, {} workers (with twice as many {})", name, limit.size, more);

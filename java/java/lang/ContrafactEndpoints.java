@@ -51,12 +51,16 @@ public final class ContrafactEndpoints {
     }
   }
 
-  /** A servlet: what a request's path is mapped to, and, where there is more of the path than that, the rest. */
-  public static void servlet(String method, String path, String servlet, String rest) {
+  /** A servlet, or the container before it: the request says to what its path is mapped. */
+  public static void servlet(String method, String path, Object request) {
     if (live && path != null) {
-      String instead = rest == null || servlet == null ? null : servlet;
-      emitAlso(Thread.currentThread(), ENDPOINT, numberOf(method, path, false, instead), BY_MAPPING);
+      emitAlso(Thread.currentThread(), ENDPOINT, numberOf(method, path, false, request), BY_MAPPING);
     }
+  }
+
+  /** To what the request's path is mapped, where there is more of the path than that. */
+  private static String mapped(Object request) {
+    return request == null || text(request, "getPathInfo") == null ? null : text(request, "getServletPath");
   }
 
   /** The pattern that a web framework found to fit; not that of the page which tells of an error. */
@@ -99,8 +103,8 @@ public final class ContrafactEndpoints {
     }
   }
 
-  /** None: there is no memory for the table. */
-  private static int numberOf(String method, String path, boolean pattern, String instead) {
+  /** None: there is no memory for the table. A request of a servlet's may have another name, which is asked for where this one is new. */
+  private static int numberOf(String method, String path, boolean pattern, Object request) {
     if (KNOWN == 0) {
       return NONE;
     }
@@ -111,7 +115,7 @@ public final class ContrafactEndpoints {
     if (((there ^ hash) & ~NUMBER) == 0 && there != 0) {
       return (int) (there & NUMBER) - 1;
     }
-    int number = number(method, path, pattern, instead);
+    int number = number(method, path, pattern, mapped(request));
     if (number > 0) {
       U.putLongOpaque(null, place, hash & ~NUMBER | number);
     }
