@@ -98,13 +98,13 @@ constexpr int64_t kPartNsMin = 2'000;  // an event and perhaps a set for each: b
 // parts get longer as it does, and stay few.
 void emit_parts_of_log(uint64_t stack_pointer) {
   constexpr int64_t kPartsOfSegment = 16;
-  SetsThread* thread = t_sets;
-  if (!thread || !thread->observing || thread->held_by_allocator > 0) return;
-  if (gap_now(*thread, true, false) != SetGap::complete) return;
   Client* client = recording();
   if (!client) return;
   const Appending appending{client};
   if (!appending) return;
+  SetsThread* thread = t_sets;  // read inside: a child that a handler forks before that has another one, or none
+  if (!thread || !thread->observing || thread->held_by_allocator > 0) return;
+  if (gap_now(*thread, true, false) != SetGap::complete) return;
   const int64_t now_ns = g_clock.now_ns();
   emit_parts(client, *thread, now_ns, stack_pointer,
              std::max(kPartNsMin, (now_ns - thread->segment_first_ns) / kPartsOfSegment));
