@@ -112,6 +112,7 @@ size_t warm_up_end(const std::vector<double>& values) {
 
 Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)
     : simulator_(simulator), arrivals_(arrivals), options_(std::move(options)) {
+  refill_share_ = simulator_.refill_share();
   std::vector<int64_t> recorded_ns;
   for (uint32_t i = 0; i < simulator_.recorded_ns().size(); ++i) {
     if (is_shown(i)) recorded_ns.push_back(simulator_.recorded_ns()[i]);
@@ -163,7 +164,8 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   point.keeps_up = !load.open || answered >= kKeepsUp;
   // Open requests that are kept up with come as often as they come.
   const double error = load.open && point.keeps_up ? 0 : std::fabs(error_);
-  const double half = std::max(half_width(rates), error * per_second);
+  const double refills = load.open && point.keeps_up ? 0 : refill_share_ * std::min(1.0, point.cores_used);
+  const double half = std::max(half_width(rates), error * per_second) + refills * per_second;
   point.low = std::max(0.0, per_second - half);
   point.high = per_second + half;
   if (!answers_ns.empty()) {

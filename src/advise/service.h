@@ -4,7 +4,8 @@
 // A steady state is what is left of a simulated run once its beginning is cut off where MSER says (the cut that leaves the
 // least standard error of the mean of what remains: White, 1997, in batches of five), and its end, from when the first
 // client has no more requests. Intervals are those of the means of twenty batches, over all seeds. They are no narrower than
-// the error of the recorded load simulated, but for open requests that are kept up with.
+// the error of the recorded load simulated, but for open requests that are kept up with. As far as cores are used, they are wider by
+// what requests are estimated to have computed for idle cores' caches.
 #pragma once
 
 #include <cstdint>
@@ -114,6 +115,7 @@ class Service {
   const analysis::Arrivals& arrivals_;
   const ServiceOptions options_;
   double error_ = 0;
+  double refill_share_ = 0;
 };
 
 // Positions of MSER's cut and of the end; exposed for its test. `values`: in the order of time.

@@ -218,6 +218,13 @@ void EventLog::end_pass() {
   if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
   if (worth_writing()) write_events();
   if (!access_log_.is_empty()) write_rows();
+  measure_refills();
+}
+
+void EventLog::measure_refills() {
+  if (!has_connections_ || refill_meter_.done() || in_a_hurry_.load(std::memory_order_relaxed) > 0) return;
+  refill_meter_.step();
+  if (refill_meter_.done()) tables_.fact("core.refill_ns", refill_meter_.text());
 }
 
 // Each block costs about 60 bytes beside its events, so a few events are kept back for a while: with the interval
@@ -345,6 +352,7 @@ void EventLog::write_rows() {
   check(writer_->add_pools(rows_.pools));
   check(writer_->add_threads(rows_.threads));
   check(writer_->add_locks(rows_.locks));
+  has_connections_ = has_connections_ || !rows_.connections.empty();
   check(writer_->add_connections(rows_.connections));
   check(writer_->add_endpoints(rows_.endpoints));
   check(writer_->add_access_sets(access_sets_.take_new()));

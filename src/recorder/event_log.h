@@ -23,6 +23,7 @@
 #include "recorder/addressed_calls.h"
 #include "recorder/cpu_switches.h"
 #include "recorder/idle_cores.h"
+#include "recorder/refill_meter.h"
 #include "recorder/tables.h"
 #include "recorder/texts.h"
 
@@ -92,6 +93,7 @@ class EventLog : public deferred::Consumer {
   void append_unattached();
   void end_unattached();
   void append_idle_cores(bool last);
+  void measure_refills();
   void write_rows();
   void write_events();
   void check(const base::Status& written);
@@ -104,8 +106,10 @@ class EventLog : public deferred::Consumer {
   AccessLogTable access_log_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
   std::unique_ptr<IdleCores> idle_cores_;  // null: not looked at
-  int cores_told_ = 0;                     // by look_at_cores
-  std::vector<int> own_descriptors_;       // of the drainer's thread alone
+  RefillMeter refill_meter_;               // for programs with connections: their load may be asked about
+  bool has_connections_ = false;
+  int cores_told_ = 0;                // by look_at_cores
+  std::vector<int> own_descriptors_;  // of the drainer's thread alone
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;
   int64_t gathering_since_ns_ = 0;  // when the first event of the encoder was taken; 0 if it is empty

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "model/cold_cores.h"
 #include "model/event_cost.h"
 #include "model/hand_over_costs.h"
 
@@ -15,6 +16,8 @@ struct LeftOut {
   // Other programs' use of the cores, the recorder's own thread among them. Simulated as it was recorded, it takes the
   // same time from whatever is left of the program; really it takes the same share.
   bool other_programs = false;
+  // What computing took longer because its core had been idle: simulated where the simulated core was.
+  model::ColdCores cold_cores;
 
   bool any() const { return recording.any() || other_programs; }
 

@@ -159,6 +159,9 @@ std::vector<int64_t> LoadSimulator::pool_uses_ns(uint32_t pool) const {
 std::vector<int64_t> LoadSimulator::lock_uses_ns(uint32_t lock) const {
   return whatif::lock_uses_ns(*templates_, lock);
 }
+double LoadSimulator::refill_share() const {
+  return templates_->refill_share();
+}
 std::vector<std::string> LoadSimulator::notes() const {
   return templates_->notes();
 }

@@ -68,6 +68,9 @@ class LoadSimulator {
   std::vector<RequestUse> uses() const;
   std::vector<int64_t> pool_uses_ns(uint32_t pool) const;
   std::vector<int64_t> lock_uses_ns(uint32_t lock) const;
+  // Of what requests computed in the recording, the share that is taken to have filled the caches of idle cores again: left out
+  // where no core is idle. An estimate. Linear in the requests' operations.
+  double refill_share() const;
   // What the simulation leaves out or supposes, a line each.
   std::vector<std::string> notes() const;
   // The rows of pools that it simulates: the trace's, then those of threads that serve requests outside of pools.

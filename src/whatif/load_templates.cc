@@ -19,7 +19,7 @@ namespace {
 using model::TaskKind;
 using model::TaskRow;
 
-constexpr double kVmTold = 0.1, kFasterTold = 0.1;
+constexpr double kVmTold = 0.1, kFasterTold = 0.1, kRefillTold = 0.05;
 
 bool is_handed_on(OpCode code) {
   return code == OpCode::spawn || code == OpCode::call || code == OpCode::register_;
@@ -31,7 +31,7 @@ LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::
     : recorded_(recorded),
       run_(std::move(run)),
       facts_(run_.trace),
-      left_out_{model::event_costs(recorded.trace()), true},
+      left_out_{model::event_costs(recorded.trace()), true, model::ColdCores(recorded.trace())},
       program_(compile()),
       kept_workers_(std::move(kept_workers)) {
   skeleton_rows();
@@ -191,26 +191,32 @@ void LoadTemplates::measure_hand_on() {
     ++handed[thread];
   }
   hand_on_threads_ = static_cast<uint32_t>(handed.size());
-  hand_on_ns_.assign(templates_.size(), -1);
+  hand_on_ns_.assign(templates_.size(), {});
   const SectionPlan recorded;
-  std::unordered_map<uint32_t, uint64_t> computed_ns;  // by thread, outside of pools' tasks
+  std::unordered_map<uint32_t, HandOn> computed;  // by thread, outside of pools' tasks
   const auto add = [&](uint32_t thread, uint32_t fiber) {
     if (!handed.contains(thread)) return;
-    for (const Op& op : ops_of(recorded, fiber))
-      computed_ns[thread] += op.code == OpCode::cpu || op.code == OpCode::around ? op.value : 0;
+    HandOn& sum = computed.try_emplace(thread, HandOn{0, 0}).first->second;
+    for (const Op& op : ops_of(recorded, fiber)) {
+      if (op.code == OpCode::cpu || op.code == OpCode::around) sum.cpu_ns += static_cast<int64_t>(op.value);
+      if (op.code == OpCode::refill) sum.refill_ns += static_cast<int64_t>(op.value);
+    }
   };
   for (const auto& [thread, count] : handed) add(thread, program_.thread_fiber(thread));
   for (uint32_t i = 0; i < run_.trace.tasks.size(); ++i) {
     const TaskRow& run = run_.trace.tasks[i];
     if (run.kind == TaskKind::thread && run.start.valid()) add(run_.trace.thread_of(run.start).value, i);
   }
-  std::unordered_map<uint32_t, int64_t> each_ns;
-  for (const auto& [thread, count] : handed) each_ns[thread] = static_cast<int64_t>(computed_ns[thread] / count);
+  std::unordered_map<uint32_t, HandOn> each;
+  for (const auto& [thread, count] : handed) {
+    const auto requests = static_cast<int64_t>(count);
+    each[thread] = {computed[thread].cpu_ns / requests, computed[thread].refill_ns / requests};
+  }
   for (size_t i = 0; i < templates_.size(); ++i) {
     if (by[i] == kNoId) continue;
-    hand_on_ns_[i] = each_ns[by[i]];
+    hand_on_ns_[i] = each[by[i]];
     const bool is_woken = run_.trace.thread_of(run_.trace.tasks[templates_[i].tasks.front()].spawn).value >= clients;
-    if (is_woken) recorded_ns_[i] += each_ns[by[i]];
+    if (is_woken) recorded_ns_[i] += each[by[i]].cpu_ns + each[by[i]].refill_ns;
   }
 }
 
@@ -343,6 +349,26 @@ double LoadTemplates::still_faster() const {
   return sums_ns[0] > 0 ? std::max(0.0, 1 - sums_ns[1] / sums_ns[0]) : 0;
 }
 
+double LoadTemplates::refill_share() const {
+  const SectionPlan recorded;
+  uint64_t computed_ns = 0, refill_ns = 0;
+  const auto add = [&](uint32_t fiber) {
+    for (const Op& op : ops_of(recorded, fiber)) {
+      if (op.code == OpCode::cpu || op.code == OpCode::around) computed_ns += op.value;
+      if (op.code == OpCode::refill) refill_ns += op.value;
+    }
+  };
+  for (const RequestTemplate& one : templates_) {
+    for (const uint32_t task : one.tasks) add(task);
+    for (const uint32_t thread : one.threads) add(program_.thread_fiber(thread));
+  }
+  for (const HandOn& each : hand_on_ns_) {
+    computed_ns += static_cast<uint64_t>(std::max<int64_t>(0, each.cpu_ns));
+    refill_ns += static_cast<uint64_t>(each.refill_ns);
+  }
+  return refill_ns == 0 ? 0 : static_cast<double>(refill_ns) / static_cast<double>(computed_ns + refill_ns);
+}
+
 std::vector<std::string> LoadTemplates::notes() const {
   constexpr uint32_t kFewRequests = 2000;
   std::vector<std::string> out;
@@ -362,6 +388,12 @@ std::vector<std::string> LoadTemplates::notes() const {
         "requests still get faster: the later half of those that are drawn computed {:.0f} % less; where cores "
         "limit, the service can answer more than is said here: record for longer",
         100 * share));
+  if (const double share = refill_share(); share > kRefillTold)
+    out.push_back(
+        fmt::format("of what requests computed, {:.0f} % is taken for filling the caches of cores that had been idle "
+                    "(estimated): left out "
+                    "where no core is idle",
+                    100 * share));
   if (const double share = vm_share(); share > kVmTold)
     out.push_back(
         fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "

@@ -45,11 +45,15 @@ class LoadTemplates {
   uint32_t hand_on_pool() const { return static_cast<uint32_t>(run_.trace.pools.size()); }
   uint32_t hand_on_threads() const { return hand_on_threads_; }
   // What the thread that handed the request on computed for it, to a pool or to threads that it woke; -1: no such thread did.
-  int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn]; }
+  int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn].cpu_ns; }
+  // ... and what it computes besides if its core was idle for long.
+  int64_t hand_on_refill_ns(uint32_t drawn) const { return hand_on_ns_[drawn].refill_ns; }
   // What a request computes more if the core was idle before it (caches are cold, as is the core of a virtual machine that slept), and
   // the share of the recorded one's computing that is left without that.
   int64_t cold_ns() const { return cold_ns_; }
   double warm_share(uint32_t drawn) const { return warm_share_.empty() ? 1 : warm_share_[drawn]; }
+  // As LoadSimulator::refill_share().
+  double refill_share() const;
   std::string pool_name(uint32_t pool) const;
   // Of pools that threads of the program's own make up: what their names have in common; else "". And the reverse: kNoId
   // for none.
@@ -71,6 +75,10 @@ class LoadTemplates {
   std::span<const Op> ops_of(const SectionPlan& plan, uint32_t fiber) const;
 
  private:
+  struct HandOn {
+    int64_t cpu_ns = -1, refill_ns = 0;
+  };
+
   SimProgram compile();
   void skeleton_rows();
   void find_templates();
@@ -94,7 +102,8 @@ class LoadTemplates {
   std::vector<uint32_t> capacities_;          // by pool
   const std::vector<uint32_t> kept_workers_;  // by recorded pool
   std::vector<RequestTemplate> templates_;
-  std::vector<int64_t> recorded_ns_, hand_on_ns_;  // by template
+  std::vector<int64_t> recorded_ns_;  // by template
+  std::vector<HandOn> hand_on_ns_;    // likewise
   uint32_t hand_on_threads_ = 0;
   int64_t cold_ns_ = 0;
   std::vector<double> warm_share_;  // by template

@@ -312,5 +312,44 @@ TEST(Load, OnlyRequestsThatFindTheCoreIdleTakeLongerForThat) {
   EXPECT_NEAR(sum_ms / 200, 1.5, 0.08);
 }
 
+// Each request of 2 ms comes to a core that was idle for 18 ms, and takes 1 ms of it to fill the caches again.
+std::string requests_on_an_idle_core(int count, const char* locks) {
+  std::string text = std::string(kConnections) +
+                     "fact cores 1\nfact core.refill_ns \"500000:100000 10000000:1000000\"\n" + locks,
+              cpu;
+  for (int i = 0; i <= count; ++i) {
+    const int64_t at = 20'000'000LL * (i + 1), slept = i == 0 ? 0 : at - 18'000'000;
+    cpu += fmt::format("cpu w1 {} {} blocked\n", slept + 1, at);
+    text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", slept, at);
+    if (i == count) return text + fmt::format("{} w1 thread_end\n", at) + cpu;
+    text += fmt::format("{0} w1 receive {1} 10\n{2} w1 send {1} 10\n", at, i % 2 == 0 ? "a" : "b", at + 2'000'000);
+  }
+  return text;
+}
+
+double mean_ms(const LoadRun& run) {
+  double sum_ms = 0;
+  for (const ServedRequest& request : run.served)
+    sum_ms += static_cast<double>(request.answered_ns - request.arrived_ns) / 1e6;
+  return sum_ms / static_cast<double>(run.served.size());
+}
+
+TEST(Load, FillingCachesAgainTakesTimeWhereACoreWasIdleForLong) {
+  const std::string agents[] = {
+      "", "fact agent native\n"};  // of which the first shares cores evenly, the other hands them out in turns
+  for (const std::string& agent : agents) {
+    const Fixture service(agent + requests_on_an_idle_core(100, ""));
+    const SimulateOptions one_core{.cores = 1};
+    EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, one_core)), 1000, 20) << agent;
+    EXPECT_NEAR(mean_ms(service.run({.open = true, .per_second = 20, .gaps = {1.0}, .requests = 200}, {}, one_core)), 2,
+                0.02)
+        << agent;
+    // Of each 2 ms, the core computes for 1.135 and is idle for 0.865.
+    EXPECT_NEAR(mean_ms(service.run({.open = true, .per_second = 500, .gaps = {1.0}, .requests = 500}, {}, one_core)),
+                1.135, 0.02)
+        << agent;
+  }
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

@@ -66,7 +66,8 @@ class RequestCopier {
     for (const uint32_t thread : from.threads) copy_thread(from, drawn, thread);
     copy_ties(from);
     uint32_t handed = base;
-    if (model_.hand_on_ns(drawn) >= 0) handed = add_hand_on(base, model_.hand_on_ns(drawn));
+    if (model_.hand_on_ns(drawn) >= 0)
+      handed = add_hand_on(base, model_.hand_on_ns(drawn), model_.hand_on_refill_ns(drawn));
     return {handed, answer_};
   }
 
@@ -171,13 +172,14 @@ class RequestCopier {
     return add_row(row, false, false, true);
   }
 
-  uint32_t add_hand_on(uint32_t root, int64_t cpu_ns) {
+  uint32_t add_hand_on(uint32_t root, int64_t cpu_ns, int64_t refill_ns) {
     model::TaskRow row;
     row.kind = model::TaskKind::pooled;
     row.pool = format::PoolId(static_cast<uint32_t>(model_.pools().size()));
     const uint32_t task = add_row(row, false, false, false);
     const auto begin = static_cast<uint32_t>(made_.ops.size());
-    if (cpu_ns > 0) made_.ops.push_back({static_cast<uint64_t>(cpu_ns), kNoCopy, OpCode::cpu});
+    if (cpu_ns > 0) put(OpCode::cpu, static_cast<uint64_t>(cpu_ns));
+    if (refill_ns > 0) put(OpCode::refill, static_cast<uint64_t>(refill_ns));
     made_.ops.push_back({root, kNoCopy, OpCode::spawn});
     made_.ops.push_back({task, kNoCopy, OpCode::end});
     made_.ops.push_back({0, kNoCopy, OpCode::ret});

@@ -49,6 +49,7 @@ class SimClock {
   void use_core(int64_t duration_ns, uint32_t id) {
     if (sliced()) return slices_->use(now_ns_, duration_ns, id);
     cpu_ns_ = base::add_saturated(cpu_ns_, duration_ns);
+    note_idle(id);
     push(running_, {base::add_saturated(virtual_, in_virtual(duration_ns)), 0, id});
   }
 
@@ -68,6 +69,14 @@ class SimClock {
   // Whether the core that the thread has was idle before; true once for each time that it gets it. Of shared cores: never.
   bool was_idle(uint32_t id) { return sliced() && slices_->was_idle(id); }
 
+  // From here on idle_before() is known. Before anything runs.
+  void watch_idle_cores() { idle_since_ns_.assign(sliced() ? 0 : cores_, 0); }
+  // Of the core that the thread has; null if it has none. Of shared cores: with so many threads on them, since when there were no more.
+  IdleBefore* idle_before(uint32_t id) {
+    if (sliced()) return slices_->idle_before(id);
+    return id < idle_before_.size() ? &idle_before_[id] : nullptr;
+  }
+
   // The thread uses a core until `stop_core`.
   // REQUIRES: sliced()
   void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }
@@ -79,6 +88,7 @@ class SimClock {
   bool next(Event& event) {
     if (sliced()) return next_sliced(event);
     if (timed_.empty() && running_.empty()) return false;
+    ended_ = UINT32_MAX;
     int64_t cpu_at_ns = cpu_event_ns();
     while (vm_load_ && !running_.empty()) {
       const int64_t steady_ns = after_freeze_ns(vm_load_->steady_ns(running_.size()));
@@ -94,6 +104,8 @@ class SimClock {
       advance(cpu_at_ns);
       const Entry entry = pop(running_);
       event = {true, TimedKind::resume, entry.id};
+      ended_ = entry.id;
+      if (running_.size() < idle_since_ns_.size()) idle_since_ns_[running_.size()] = now_ns_;  // a core has become idle
     }
     return true;
   }
@@ -159,6 +171,13 @@ class SimClock {
     return static_cast<int64_t>(std::min<Wide>(until_ns, kLatest));
   }
 
+  // A thread that goes on at once has kept its core.
+  void note_idle(uint32_t id) {
+    if (idle_since_ns_.empty() || id == ended_) return;
+    if (id >= idle_before_.size()) idle_before_.resize(id + 1);
+    idle_before_[id] = {running_.size() < idle_since_ns_.size() ? now_ns_ - idle_since_ns_[running_.size()] : 0};
+  }
+
   void advance(int64_t time_ns) {
     const int64_t passed_ns = time_ns - std::max(now_ns_, std::min(frozen_until_ns_, time_ns));
     now_ns_ = time_ns;
@@ -217,7 +236,11 @@ class SimClock {
   int64_t virtual_ = 0;
   int64_t cpu_ns_ = 0;
   std::vector<Entry> timed_;
-  std::vector<Entry> running_;  // key: virtual time at which the stretch is over
+  std::vector<Entry> running_;   // key: virtual time at which the stretch is over
+  uint32_t ended_ = UINT32_MAX;  // the thread whose stretch has just ended
+  std::vector<int64_t>
+      idle_since_ns_;  // of shared cores, by threads on them: since when there were no more; empty if nobody asks
+  std::vector<IdleBefore> idle_before_;  // by thread
 };
 
 }  // namespace contrafact::whatif

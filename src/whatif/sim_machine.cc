@@ -68,6 +68,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
       // Any seed will do but 0, which the generator would keep.
       random_(options.seed * 0x9E3779B97F4A7C15ull | 1) {
   const uint32_t tasks = program.task_count();
+  if (program.left_out.cold_cores.any()) clock_.watch_idle_cores();
   latencies_.pools.resize(trace_.pools.size());
   if (options.recorded_latencies) latencies_ = program.latencies;
   if (program.conventions.latencies_of_all_threads && options.recorded_latencies) {
@@ -243,6 +244,9 @@ bool SimMachine::step(uint32_t id) {
     case OpCode::cold:
       ++frame.pc;
       return !clock_.was_idle(id) || step_cpu(id, static_cast<int64_t>(op.value));
+    case OpCode::refill:
+      ++frame.pc;
+      return step_refill(id, static_cast<int64_t>(op.value));
     case OpCode::vm_wait:
       ++frame.pc;
       return step_vm_wait(id, static_cast<int64_t>(op.value));
@@ -382,6 +386,7 @@ bool SimMachine::step_skipped(Thread& thread, const Op& op) {
       break;
     case OpCode::cpu:
     case OpCode::pause:
+    case OpCode::refill:
     case OpCode::vm_wait:
     case OpCode::foreign:
     case OpCode::token_wait:
@@ -406,6 +411,16 @@ bool SimMachine::step_cpu(uint32_t id, int64_t ns) {
   if (left_ns == 0) return true;
   clock_.use_core(left_ns, id);
   return false;
+}
+
+// Caches are filled once after the core was idle, however much the thread then does.
+bool SimMachine::step_refill(uint32_t id, int64_t ns) {
+  const model::ColdCores& cold = program_.left_out.cold_cores;
+  IdleBefore* const before = clock_.idle_before(id);
+  if (!before) return true;
+  const int64_t part_ns = std::min(ns, cold.full_ns() - before->refilled_ns);
+  before->refilled_ns += part_ns;
+  return part_ns == 0 || step_cpu(id, static_cast<int64_t>(cold.share(before->idle_ns) * static_cast<double>(part_ns)));
 }
 
 bool SimMachine::is_never_handed_out(uint32_t task) const {

@@ -128,6 +128,7 @@ class SimMachine {
   }
   static int64_t less_waking(Thread& thread, int64_t ns);
   bool step_cpu(uint32_t id, int64_t ns);
+  bool step_refill(uint32_t id, int64_t ns);
   bool is_never_handed_out(uint32_t task) const;
   static bool spare_around(Frame& frame, int64_t ns);
   bool step_around(uint32_t id, const Op& op);

@@ -111,7 +111,7 @@ class Mover {
 
   static bool takes_time(const Op& op) {
     return op.code == OpCode::cpu || op.code == OpCode::pause || op.code == OpCode::vm_wait ||
-           op.code == OpCode::around || op.code == OpCode::start_pause;
+           op.code == OpCode::refill || op.code == OpCode::around || op.code == OpCode::start_pause;
   }
 
   // Each give goes in front of the time by which it comes earlier, to where two operations meet, and stays behind the

@@ -82,6 +82,7 @@ class Compiler {
       if (!trace_.vm_stints.empty()) full_ = Crowding::with_vm(trace_, facts_.uses(), cores);
     }
     leave_out_recording();
+    if (program_.left_out.cold_cores.any()) cold_starts_ = model::cold_starts(trace_);
     program_.costs = &facts_.hand_over_costs();
     program_.periodic_due_ns = periodic_due_ns(trace_);
     if (!kernel_told_) assume_shares(running, cores);
@@ -209,6 +210,10 @@ class Compiler {
     if (range.size() == 0) return;
     OffCore off_core(trace_, thread, kernel_told_);
     off_core_ = &off_core;
+    cold_ = thread < cold_starts_.size() ? std::span<const model::ColdStart>(cold_starts_[thread])
+                                         : std::span<const model::ColdStart>();
+    cold_place_ = 0;
+    refill_left_ns_ = 0;
     int64_t since_ns = trace_.time_ns[range.begin];
     bool runs = true;  // neither in a wait nor in a block nor idle
     wait_net_ns_.clear();
@@ -323,7 +328,7 @@ class Compiler {
           if (around_ != kNoTask && cpu_ns > 0) {
             draft.ops.push_back({static_cast<uint64_t>(cpu_ns), around_, OpCode::around});
           } else {
-            add(draft, OpCode::cpu, static_cast<uint64_t>(cpu_ns));
+            add_computing(draft, from_ns, cpu_ns);
           }
           note_stint(from_ns, to_ns, true);
         },
@@ -333,6 +338,21 @@ class Compiler {
         },
         [&](int64_t from_ns, int64_t to_ns) { add_pause(draft, from_ns, to_ns, own_run); },
         [&](size_t stop) { draft.ops.push_back({stop, kNoEvent, OpCode::stop}); });
+  }
+
+  // A part of what was computed since the core was idle filled its caches again.
+  void add_computing(Draft& draft, int64_t begin_ns, int64_t cpu_ns) {
+    constexpr double kRefillMost = 0.75;  // no computing is nothing but misses
+    for (; cold_place_ < cold_.size() && cold_[cold_place_].time_ns <= begin_ns; ++cold_place_) {
+      refill_left_ns_ = program_.left_out.cold_cores.full_ns();
+      refill_share_ = program_.left_out.cold_cores.share(cold_[cold_place_].idle_ns);
+    }
+    const int64_t refill_ns =
+        std::min(refill_left_ns_, static_cast<int64_t>(kRefillMost * static_cast<double>(cpu_ns)));
+    refill_left_ns_ -= refill_ns;
+    cpu_ns -= static_cast<int64_t>(refill_share_ * static_cast<double>(refill_ns));
+    add(draft, OpCode::cpu, static_cast<uint64_t>(cpu_ns));
+    if (refill_ns > 0) draft.ops.push_back({static_cast<uint64_t>(refill_ns), kNoEvent, OpCode::refill});
   }
 
   // A task slept, and no event says for what. While all cores were in use, it may have waited for something that
@@ -703,6 +723,12 @@ class Compiler {
   std::vector<std::vector<Op>> spare_;   // emptied vectors of finished drafts, to be used again
   CoreShare share_;
   CoreShare::Place share_place_ = 0;
+  std::vector<std::vector<model::ColdStart>> cold_starts_;  // by thread; empty if they are not left out
+  // Of the current thread:
+  std::span<const model::ColdStart> cold_;
+  size_t cold_place_ = 0;
+  int64_t refill_left_ns_ = 0;  // that computing since the last cold start may have taken
+  double refill_share_ = 0;     // ... and the share of that which it took
   Crowding crowding_;
   Crowding full_;
   const model::ForeignCores none_;

@@ -40,6 +40,7 @@ enum class OpCode : uint8_t {
   start_pause,  // value: ns off the core for starting a thread, whose task stands for the event; none if it is not started
   pause,        // value: ns
   cold,         // value: ns of core time that it takes besides if the core was idle before
+  refill,  // value: ns of core time for filling caches again, if the core was idle for long enough before it got the thread
   vm_wait,      // value: ns; a pause for something that other threads held within the virtual machine
   stop,         // value: which of the recorded stops of the virtual machine
   foreign,      // value: foreign_value

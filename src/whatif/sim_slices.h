@@ -31,6 +31,12 @@
 
 namespace contrafact::whatif {
 
+// How long a core was idle before it got the thread that uses it, and how much that thread has computed since to fill caches again.
+struct IdleBefore {
+  int64_t idle_ns = 0;
+  int64_t refilled_ns = 0;
+};
+
 class SimSlices {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -120,6 +126,14 @@ class SimSlices {
     return false;
   }
 
+  // Of the core that the thread uses; null without one.
+  IdleBefore* idle_before(uint32_t id) {
+    for (Core& core : cores_) {
+      if (core.id == id) return &core.idle_before;
+    }
+    return nullptr;
+  }
+
   // To be called before `next_ns`: frees the core of a thread that did not go on.
   void settle(int64_t now_ns) {
     if (pending_ == kNone) return;
@@ -175,6 +189,7 @@ class SimSlices {
     uint32_t last_id = kNone;  // the thread that used it last, or uses it
     int64_t since_ns = 0;      // charged up to here
     int64_t idle_since_ns = INT64_MIN;
+    IdleBefore idle_before;
     bool was_idle = false;  // before the thread that uses it, which has not asked for that yet
     int64_t slice_end_ns = 0;
     int64_t end_ns = INT64_MAX;  // the next decision; of an idle core, when it may take another's thread
@@ -266,6 +281,7 @@ class SimSlices {
   void start(Core& core, int64_t now_ns, uint32_t id) {
     core.id = core.last_id = id;
     core.was_idle = now_ns > core.idle_since_ns;
+    core.idle_before = {core.idle_since_ns == INT64_MIN ? INT64_MAX : now_ns - core.idle_since_ns};
     core.since_ns = now_ns;
     core.slice_end_ns = base::add_saturated(now_ns, slice_ns_);
     --idle_;
