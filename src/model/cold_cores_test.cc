@@ -45,8 +45,8 @@ TEST(ColdCores, WithoutTheFactOrWithADamagedOneNothingIsLost) {
 
 std::vector<std::pair<int64_t, int64_t>> starts_of(const Trace& trace, size_t thread) {
   std::vector<std::pair<int64_t, int64_t>> found;
-  for (const ColdStart& start : cold_starts(trace)[thread])
-    found.emplace_back(start.time_ns / 1000, start.idle_ns / 1000);
+  const std::vector<std::vector<ColdStart>> all = cold_starts(trace);
+  for (const ColdStart& start : all[thread]) found.emplace_back(start.time_ns / 1000, start.idle_ns / 1000);
   return found;
 }
 
