@@ -164,7 +164,9 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   point.keeps_up = !load.open || answered >= kKeepsUp;
   // Open requests that are kept up with come as often as they come.
   const double error = load.open && point.keeps_up ? 0 : std::fabs(error_);
-  const double refills = load.open && point.keeps_up ? 0 : refill_share_ * std::min(1.0, point.cores_used);
+  constexpr double kRefillError = 0.5;  // of the estimate
+  const double refills =
+      load.open && point.keeps_up ? 0 : kRefillError * refill_share_ * std::min(1.0, point.cores_used);
   const double half = std::max(half_width(rates), error * per_second) + refills * per_second;
   point.low = std::max(0.0, per_second - half);
   point.high = per_second + half;
