@@ -125,6 +125,10 @@ Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrival
   if (median_ns > 0) error_ = static_cast<double>(recorded->p50_ns) / static_cast<double>(median_ns) - 1;
 }
 
+whatif::SimulateOptions Service::machine(uint32_t cores) const {
+  return {.cores = cores, .whole_cores = options_.cores > 0};
+}
+
 bool Service::is_shown(uint32_t drawn) const {
   return options_.shown.empty() || options_.shown[options_.endpoints[drawn]];
 }
@@ -137,7 +141,7 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   double per_second = 0, answered = 0;  // the latter of those that came
   for (uint32_t seed = 1; seed <= options_.seeds; ++seed) {
     load.seed = seed;
-    const base::Result<LoadRun> run = simulator_.simulate(variant, load, {.cores = options_.cores});
+    const base::Result<LoadRun> run = simulator_.simulate(variant, load, machine(options_.cores));
     if (!run) return run.error();
     if (!run->simulation.stuck.empty()) {
       point.stuck = true;
@@ -219,14 +223,14 @@ base::Result<Service::Most> Service::most(const Variant& variant, uint32_t clien
 }
 
 base::Result<double> Service::capacity(const Variant& variant, uint32_t clients) const {
-  const base::Result<Most> found = most(variant, clients, {.cores = options_.cores});
+  const base::Result<Most> found = most(variant, clients, machine(options_.cores));
   if (!found) return found.error();
   return found->per_second;
 }
 
 base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t clients) const {
   const uint32_t cores = options_.cores > 0 ? options_.cores : simulator_.recorded_cores();
-  const base::Result<Most> base = most(variant, clients, {.cores = options_.cores});
+  const base::Result<Most> base = most(variant, clients, machine(options_.cores));
   if (!base) return base.error();
   constexpr double kMoreMin = 0.03;
   ServiceLimit best;
@@ -242,7 +246,7 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
                                .size = cores,
                                .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))};
   if (cores > 0) {
-    const base::Status status = consider(the_cores, variant, {.cores = 2 * cores});
+    const base::Status status = consider(the_cores, variant, machine(2 * cores));
     if (!status) return status.error();
   }
   const auto consider_pools = [&](uint32_t of_cores, bool besides) -> base::Status {
@@ -275,7 +279,7 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
       } else {
         limit = {.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)};
       }
-      const base::Status status = consider(std::move(limit), changed, {.cores = of_cores});
+      const base::Status status = consider(std::move(limit), changed, machine(of_cores));
       if (!status) return status;
     }
     return {};
@@ -287,7 +291,7 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     const double share = waited == base->wait_share.end() ? 0 : waited->second;
     if (share < 1 && share / (1 - share) < std::max(kMoreMin, best.more)) continue;
     const base::Status status = consider({.kind = ServiceLimit::Kind::lock, .id = lock},
-                                         simulator_.without_lock(variant, lock), {.cores = options_.cores});
+                                         simulator_.without_lock(variant, lock), machine(options_.cores));
     if (!status) return status.error();
   }
   constexpr double kUsedUp = 0.95;

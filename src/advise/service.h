@@ -98,6 +98,8 @@ class Service {
 
  private:
   bool is_shown(uint32_t drawn) const;
+  // With so many cores; 0: as many as were recorded. Cores that were asked for are whole ones.
+  whatif::SimulateOptions machine(uint32_t cores) const;
   base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
   base::Result<LoadPoint> least_hanging(const whatif::Variant& variant, uint32_t runs_with, LoadPoint hangs) const;
   // A lock whose sections are not recorded allows less than was simulated.

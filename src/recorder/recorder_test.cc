@@ -409,5 +409,22 @@ TEST_F(RecorderTest, StopWithThreadsStillRunningIsSafe) {
   EXPECT_EQ(got.trailers[0].exit_reason, "exit");
 }
 
+// A program with connections may be asked about under other loads.
+TEST_F(RecorderTest, MeasuresWhatFillingCachesTakesWhereThereAreConnections) {
+  for (const bool has_connection : {false, true}) {
+    auto recorder = start({.drain_interval_ms = 1});
+    Client* client = recorder->attach(this_thread(recorder->intern("main")));
+    if (has_connection)
+      recorder->add_connection({.kind = format::ConnectionKind::accepted, .local_port = 80, .remote_port = 5001});
+    for (int i = 0; i < (has_connection ? 150 : 50); ++i) {
+      Recorder::append(client, EventKind::thread_begin, 100 + i);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    recorder->detach(client);
+    recorder->stop("exit");
+    EXPECT_EQ(load().facts.contains("core.refill_ns"), has_connection);
+  }
+}
+
 }  // namespace
 }  // namespace contrafact::recorder

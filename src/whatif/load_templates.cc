@@ -36,6 +36,7 @@ LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::
       kept_workers_(std::move(kept_workers)) {
   skeleton_rows();
   find_templates();
+  find_cores_left();
   measure_hand_on();
   measure_cold();
   find_shared_locks();
@@ -143,6 +144,13 @@ void LoadTemplates::find_templates() {
     templates_.push_back(std::move(made));
     recorded_ns_.push_back(request.answered_ns - request.arrived_ns);
   }
+}
+
+// While requests were served that are drawn: in a JVM's start other things go on.
+void LoadTemplates::find_cores_left() {
+  if (templates_.empty()) return;
+  cores_left_ = model::cores_left(recorded_.trace(), run_.requests[templates_.front().request].arrived_ns,
+                                  run_.requests[templates_.back().request].answered_ns);
 }
 
 // By pool: the thread that serves no requests and wakes the pool's, which take requests from a queue of the program's own; kNoId:
@@ -388,6 +396,12 @@ std::vector<std::string> LoadTemplates::notes() const {
         "requests still get faster: the later half of those that are drawn computed {:.0f} % less; where cores "
         "limit, the service can answer more than is said here: record for longer",
         100 * share));
+  if (cores_left_.reason == model::CoresLeft::Reason::other_programs)
+    out.push_back(
+        fmt::format("other programs used cores while requests were served: {:.0f} % of the cores' time is left to this "
+                    "one, in simulations, too "
+                    "(--cores N: N whole cores)",
+                    100 * cores_left_.share));
   if (const double share = refill_share(); share > kRefillTold)
     out.push_back(
         fmt::format("of what requests computed, {:.0f} % is taken for filling the caches of cores that had been idle "

@@ -52,6 +52,7 @@ class LoadTemplates {
   // the share of the recorded one's computing that is left without that.
   int64_t cold_ns() const { return cold_ns_; }
   double warm_share(uint32_t drawn) const { return warm_share_.empty() ? 1 : warm_share_[drawn]; }
+  const model::CoresLeft& cores_left() const { return cores_left_; }
   // As LoadSimulator::refill_share().
   double refill_share() const;
   std::string pool_name(uint32_t pool) const;
@@ -82,6 +83,7 @@ class LoadTemplates {
   SimProgram compile();
   void skeleton_rows();
   void find_templates();
+  void find_cores_left();
   void measure_hand_on();
   std::vector<uint32_t> wakers_of_servers() const;
   void measure_cold();
@@ -105,6 +107,7 @@ class LoadTemplates {
   std::vector<int64_t> recorded_ns_;  // by template
   std::vector<HandOn> hand_on_ns_;    // likewise
   uint32_t hand_on_threads_ = 0;
+  model::CoresLeft cores_left_;
   int64_t cold_ns_ = 0;
   std::vector<double> warm_share_;  // by template
   std::vector<bool> is_shared_;     // by lock

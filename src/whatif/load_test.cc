@@ -313,9 +313,9 @@ TEST(Load, OnlyRequestsThatFindTheCoreIdleTakeLongerForThat) {
 }
 
 // Each request of 2 ms comes to a core that was idle for 18 ms, and takes 1 ms of it to fill the caches again.
-std::string requests_on_an_idle_core(int count, const char* locks) {
-  std::string text = std::string(kConnections) +
-                     "fact cores 1\nfact core.refill_ns \"500000:100000 10000000:1000000\"\n" + locks,
+std::string requests_on_an_idle_core(int count) {
+  std::string text =
+                  std::string(kConnections) + "fact cores 1\nfact core.refill_ns \"500000:100000 10000000:1000000\"\n",
               cpu;
   for (int i = 0; i <= count; ++i) {
     const int64_t at = 20'000'000LL * (i + 1), slept = i == 0 ? 0 : at - 18'000'000;
@@ -338,7 +338,7 @@ TEST(Load, FillingCachesAgainTakesTimeWhereACoreWasIdleForLong) {
   const std::string agents[] = {
       "", "fact agent native\n"};  // of which the first shares cores evenly, the other hands them out in turns
   for (const std::string& agent : agents) {
-    const Fixture service(agent + requests_on_an_idle_core(100, ""));
+    const Fixture service(agent + requests_on_an_idle_core(100));
     const SimulateOptions one_core{.cores = 1};
     EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, one_core)), 1000, 20) << agent;
     EXPECT_NEAR(mean_ms(service.run({.open = true, .per_second = 20, .gaps = {1.0}, .requests = 200}, {}, one_core)), 2,
@@ -349,6 +349,23 @@ TEST(Load, FillingCachesAgainTakesTimeWhereACoreWasIdleForLong) {
                 1.135, 0.02)
         << agent;
   }
+}
+
+// 2 ms on a core for each request, of which half is left: nothing is slower while that is not used up.
+TEST(Load, ALimitOfHalfACoreHalvesWhatACoreServes) {
+  const Fixture service("fact cores 1\nfact cpu.quota 0.50\n" + pooled_requests(10));
+  const Variant variant{.pool_sizes = {{model::PoolId(0), 64}}};
+  const LoadRun saturated = service.run({.clients = 64, .requests = 2000}, variant);
+  EXPECT_NEAR(per_second(saturated), 250, 8);
+  EXPECT_GT(saturated.simulation.core_utilisation, 0.97);
+  EXPECT_NEAR(per_second(service.run({.clients = 64, .requests = 2000}, variant, {.cores = 1, .whole_cores = true})),
+              500, 15);
+  EXPECT_NEAR(mean_ms(service.run({.open = true, .per_second = 20, .gaps = {1.0}, .requests = 200}, variant)), 10, 0.1);
+}
+
+TEST(Load, ALimitHoldsWhereCoresAreHandedOutInTurns) {
+  const Fixture service("fact agent native\nfact cpu.quota 0.50\n" + requests_on_an_idle_core(100));
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000})), 500, 20);  // 1 ms each
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ class RequestCopier {
       : model_(model), plan_(plan), treatments_(treatments), local_(model.program().fibers.size(), kNoCopy) {
     const SimProgram& from = model.program();
     made_.left_out = from.left_out;
+    made_.cores_left = model.cores_left();
     made_.conventions = from.conventions;
     made_.latencies = from.latencies;
     made_.latencies.pools.resize(model.pools().size() + 1);

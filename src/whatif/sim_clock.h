@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/saturating.h"
+#include "model/cores_left.h"
 #include "whatif/sim_slices.h"
 #include "whatif/sim_vm_work.h"
 
@@ -30,10 +31,13 @@ class SimClock {
   };
 
   // `cores`: 0 for unlimited. `slice_ns`: 0 for equal shares; `stays_ns` and `placement` are as in sim_slices.h.
-  // `vm_work` uses a part of shared cores, and outlives the clock.
+  // `vm_work` uses a part of shared cores, and outlives the clock. `left`: of shared cores, what threads may use in each period; then they
+  // wait for the next one.
   explicit SimClock(uint32_t cores, int64_t slice_ns = 0, int64_t stays_ns = 0, const WakePlacement& placement = {},
-                    const VmWork& vm_work = {})
-      : cores_(cores) {
+                    const VmWork& vm_work = {}, const model::CoresLeft& left = {})
+      : cores_(cores),
+        period_ns_(cores > 0 ? left.period_ns : 0),
+        allowed_ns_(static_cast<int64_t>(left.share * static_cast<double>(left.period_ns) * cores)) {
     if (cores > 0 && slice_ns > 0) slices_.emplace(cores, slice_ns, stays_ns, placement);
     if (cores > 0 && slice_ns == 0 && vm_work.total_ns() > 0) vm_load_.emplace(vm_work, cores);
   }
@@ -89,6 +93,12 @@ class SimClock {
     if (sliced()) return next_sliced(event);
     if (timed_.empty() && running_.empty()) return false;
     ended_ = UINT32_MAX;
+    while (period_ns_ > 0 && !running_.empty()) {
+      const int64_t then_ns = used_up_ns();
+      if (then_ns > cpu_event_ns() || (!timed_.empty() && then_ns > timed_.front().key)) break;
+      advance(then_ns);
+      if (now_ns_ < period_end_ns_) freeze(period_end_ns_);
+    }
     int64_t cpu_at_ns = cpu_event_ns();
     while (vm_load_ && !running_.empty()) {
       const int64_t steady_ns = after_freeze_ns(vm_load_->steady_ns(running_.size()));
@@ -171,6 +181,24 @@ class SimClock {
     return static_cast<int64_t>(std::min<Wide>(until_ns, kLatest));
   }
 
+  // The next time at which all is used that threads may use in this period; or the period's end, if that comes before. (Threads that are
+  // frozen until then use nothing.)
+  int64_t used_up_ns() {
+    if (now_ns_ >= period_end_ns_) {
+      // As turns do (sim_slices.h): a damaged trace may claim months.
+      if (++periods_ % SimSlices::kSlicesBeforeGrowth == 0) {
+        period_ns_ = base::multiply_saturated(period_ns_, SimSlices::kGrowth);
+        allowed_ns_ = base::multiply_saturated(allowed_ns_, SimSlices::kGrowth);
+      }
+      period_end_ns_ = base::add_saturated(now_ns_ - now_ns_ % period_ns_, period_ns_);
+      used_ns_ = 0;
+    }
+    if (frozen_until_ns_ > now_ns_) return period_end_ns_;
+    const auto on_cores = static_cast<int64_t>(std::min<size_t>(running_.size(), cores_));
+    const int64_t left_ns = std::max<int64_t>(0, allowed_ns_ - used_ns_);
+    return std::min(period_end_ns_, base::add_saturated(now_ns_, left_ns / on_cores + 1));
+  }
+
   // A thread that goes on at once has kept its core.
   void note_idle(uint32_t id) {
     if (idle_since_ns_.empty() || id == ended_) return;
@@ -182,6 +210,8 @@ class SimClock {
     const int64_t passed_ns = time_ns - std::max(now_ns_, std::min(frozen_until_ns_, time_ns));
     now_ns_ = time_ns;
     if (passed_ns == 0) return;
+    used_ns_ = base::add_saturated(
+        used_ns_, base::multiply_saturated(passed_ns, static_cast<int64_t>(std::min<size_t>(running_.size(), cores_))));
     if (vm_load_) {
       const double speed = vm_load_->speed(running_.size());
       virtual_ = base::add_saturated(
@@ -236,7 +266,11 @@ class SimClock {
   int64_t virtual_ = 0;
   int64_t cpu_ns_ = 0;
   std::vector<Entry> timed_;
-  std::vector<Entry> running_;   // key: virtual time at which the stretch is over
+  std::vector<Entry> running_;  // key: virtual time at which the stretch is over
+  // What threads may use of the cores in each period; 0: all of it.
+  int64_t period_ns_, allowed_ns_;
+  int64_t period_end_ns_ = 0, used_ns_ = 0;
+  uint64_t periods_ = 0;
   uint32_t ended_ = UINT32_MAX;  // the thread whose stretch has just ended
   std::vector<int64_t>
       idle_since_ns_;  // of shared cores, by threads on them: since when there were no more; empty if nobody asks

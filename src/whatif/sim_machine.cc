@@ -15,10 +15,14 @@ using model::TaskKind;
 
 namespace {
 
+model::CoresLeft cores_left(const SimProgram& program, const SimulateOptions& options) {
+  return options.whole_cores ? model::CoresLeft() : program.cores_left;
+}
+
 // A core's slice where locks make it matter. Where no slice was measured, it is the one that Linux gives on two to
 // eight cores.
 int64_t slice_ns(const SimProgram& program, const SimulateOptions& options) {
-  if (!program.conventions.takes_turns_on_cores) return 0;
+  if (!program.conventions.takes_turns_on_cores || cores_left(program, options).period_ns > 0) return 0;
   if (options.slice_ns > 0) return options.slice_ns;
   constexpr int64_t kUsual = 3'000'000, kMost = 200'000'000;
   // Up to 26 minutes in slices of 3 ms. A run of weeks is not simulated slice by slice: that would take hours.
@@ -57,7 +61,7 @@ SimMachine::SimMachine(const SimProgram& program, const SectionPlan& plan, std::
       options_(options),
       cores_(cores),
       clock_(useful_cores(program, cores), slice_ns(program, options), stays_ns(program),
-             wake_placement(program, options), program.vm_work),
+             wake_placement(program, options), program.vm_work, cores_left(program, options)),
       out_(program, options.build_trace),
       needs_(program.needs),
       fired_(program.tokens),
@@ -126,7 +130,8 @@ base::Result<Simulation> SimMachine::run() {
   result.cores = cores_;
   result.spared_waits_ns = spared_waits_ns_;
   if (cores_ > 0 && result.duration_ns > 0) {
-    result.core_utilisation = static_cast<double>(result.cpu_ns) / (static_cast<double>(result.duration_ns) * cores_);
+    result.core_utilisation = static_cast<double>(result.cpu_ns) /
+                              (static_cast<double>(result.duration_ns) * cores_ * cores_left(program_, options_).share);
   }
   result.unknown_waits = program_.unknown_waits;
   result.notes = program_.notes;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/column.h"
+#include "model/cores_left.h"
 #include "model/facts.h"
 #include "model/trace.h"
 #include "whatif/left_out.h"
@@ -181,8 +182,9 @@ struct SimProgram {
   SyncFacts sync;  // empty but for native traces and those with locks
   Rounds rounds;
   LeftOut left_out;
-  int64_t begin_ns = 0;  // the recorded run's beginning ...
-  int64_t end_ns = 0;    // ... and the end of the last fiber that is not background
+  model::CoresLeft cores_left;  // but for SimulateOptions::whole_cores
+  int64_t begin_ns = 0;         // the recorded run's beginning ...
+  int64_t end_ns = 0;           // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   uint32_t marks = 0;  // instants of `mark` operations
   // By task that is the run of a thread: that thread. Empty: the trace's events say it.

@@ -30,6 +30,7 @@ namespace contrafact::whatif {
 struct SimulateOptions {
   uint32_t cores = 0;  // 0: as many as the trace's fact "cores" says; without one, unlimited
   bool unlimited_cores = false;
+  bool whole_cores = false;  // other programs use none of them, and no limit holds
   bool unlimited_pools = false;
   std::vector<PoolSize> pool_sizes;  // of the machine, beside the variant's
   bool recorded_latencies = true;    // hand-over and wake-up latencies as recorded; false: none
@@ -59,9 +60,9 @@ struct LockWait {
 struct Simulation {
   model::Trace trace;  // Origin::simulated; empty without build_trace
   int64_t duration_ns = 0;
-  uint64_t steps = 0;  // simulated events
-  int64_t cpu_ns = 0;  // core time used
-  double core_utilisation = 0;
+  uint64_t steps = 0;              // simulated events
+  int64_t cpu_ns = 0;              // core time used
+  double core_utilisation = 0;     // of the time that cores were left to the program
   uint32_t cores = 0;              // 0: unlimited
   int64_t spared_waits_ns = 0;     // left out: waits, within the virtual machine, of tasks that are called now
   uint64_t unknown_waits = 0;      // waits whose cause the trace does not hold: kept at their recorded length
