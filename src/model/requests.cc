@@ -29,6 +29,7 @@ struct Touch {
 struct Polled {
   int64_t begin_ns = INT64_MIN;
   int64_t end_ns = INT64_MIN;
+  uint32_t behind = kNone;  // the event behind it
 };
 
 // Where an event lies in its thread's work.
@@ -53,9 +54,14 @@ class RequestFinder {
     match_answers();
     if (found_.all.empty()) return std::move(found_);
     looks_without_wait_.resize(trace_.threads.size());
+    receives_.resize(trace_.threads.size());
+    looks_.resize(trace_.threads.size());
+    resumes_.resize(trace_.threads.size());
+    for (const Request& request : found_.all) receives_[trace_.thread_of(EventIndex(request.received)).index()] = true;
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i));
     for (Request& request : found_.all) place_begin(request);
     place_arrivals();
+    find_resuming();
     for (Request& request : found_.all) end_first_stretch(request);
     list_stretches();
     for (Request& request : found_.all) place_end(request);
@@ -148,7 +154,7 @@ class RequestFinder {
   void walk_thread(ThreadId thread) {
     uint32_t busy_before = trace_.thread_events(thread).begin;
     int64_t busy_ns = trace_.thread_events(thread).size() > 0 ? time(busy_before) : 0;
-    const BlockReason looks = reason_of_looks(thread);
+    const BlockReason looks = looks_[thread.index()] = reason_of_looks(thread);
     Polled last, before;
     TaskId polling;
     for (TaskWalk walk(trace_, thread); walk.next();) {
@@ -175,7 +181,7 @@ class RequestFinder {
       if (static_cast<BlockReason>(trace_.a[begin]) != looks || (looks == BlockReason::io && is_of_send(begin)))
         continue;
       before = last;
-      last = {time(begin), walk.time_ns()};
+      last = {time(begin), walk.time_ns(), event + 1};
       if (!has_waited(thread.value, last)) looks_without_wait_[thread.index()] = true;
     }
   }
@@ -351,10 +357,30 @@ class RequestFinder {
     const Moment& to = moments_.at(request.answered);
     if (request.answered < request.received || from.task != to.task) return false;
     if (trace_.thread_of(EventIndex(request.received)) != trace_.thread_of(EventIndex(request.answered))) return false;
+    if (resumes_[trace_.thread_of(EventIndex(request.received)).index()] && from.last.behind != to.last.behind)
+      return false;
+    return !has_others_between(request);
+  }
+
+  bool has_others_between(const Request& request) const {
     const auto has_between = [&](const std::vector<uint32_t>& events) {
       return std::ranges::upper_bound(events, request.received) != std::ranges::lower_bound(events, request.answered);
     };
-    return !has_between(begins_) && !has_between(answers_);
+    return has_between(begins_) || has_between(answers_);
+  }
+
+  // Threads that poll and once dealt with another request before they answered one in a later turn: what they wait for between two
+  // turns does not keep them from others. (A thread that polls for one answer of a database does.)
+  void find_resuming() {
+    for (const Request& request : found_.all) {
+      const ThreadId thread = trace_.thread_of(EventIndex(request.received));
+      if (resumes_[thread.index()] || looks_[thread.index()] != BlockReason::poll ||
+          request.answered < request.received)
+        continue;
+      if (thread != trace_.thread_of(EventIndex(request.answered))) continue;
+      const bool is_later = moments_.at(request.received).last.behind != moments_.at(request.answered).last.behind;
+      resumes_[thread.index()] = is_later && has_others_between(request);
+    }
   }
 
   // Whether the thread that received it answers it before it has nothing to do: an event loop that reads from several connections, and
@@ -445,11 +471,39 @@ class RequestFinder {
         before = request;
         continue;
       }
+      if (is_resumed(*request)) {
+        resume(*request, is_first ? nullptr : before);
+        before = request;
+        continue;
+      }
       request->second.before = is_first ? trace_.thread_events(thread).begin : before->second.until;
       request->second.begin_ns = is_first ? time(request->second.before) : before->second.end_ns;
       begin_after_wait(*request, thread);
       before = request;
     }
+  }
+
+  // Whether an event loop, one of those that receive requests, answers in a turn that began after it was done with what it received.
+  bool is_resumed(const Request& request) const {
+    const ThreadId thread = trace_.thread_of(EventIndex(request.answered));
+    return request.first.exists() && receives_[thread.index()] && looks_[thread.index()] == BlockReason::poll &&
+           moments_.at(request.answered).last.end_ns >= request.first.end_ns;
+  }
+
+  // What the loop did before in the same turn is other requests': it began on this one where it was done with those.
+  void resume(Request& request, const Request* before) const {
+    const Polled& turn = moments_.at(request.answered).last;
+    request.is_resumed = true;
+    request.second.before = turn.behind;
+    request.second.begin_ns = turn.end_ns;
+    const auto begin_at = [&](const Stretch& other) {
+      if (!other.exists() || other.until > request.answered || other.until <= request.second.before) return;
+      request.second.before = other.until;
+      request.second.begin_ns = std::max(request.second.begin_ns, other.end_ns);
+    };
+    const auto after = stretches_.upper_bound(request.answered);
+    if (after != stretches_.begin()) begin_at(found_.all[std::prev(after)->second.request].first);
+    if (before) begin_at(before->second);
   }
 
   void begin_after_wait(Request& request, ThreadId thread) const {
@@ -545,6 +599,9 @@ class RequestFinder {
   std::vector<Touch> touches_;
   std::vector<uint32_t> begins_, answers_;  // sorted
   std::vector<bool> looks_without_wait_;    // by thread: some are recorded, so all are
+  std::vector<bool> receives_;              // by thread: requests
+  std::vector<BlockReason> looks_;          // by thread
+  std::vector<bool> resumes_;               // by thread: find_resuming()
   std::unordered_map<uint32_t, Moment> moments_;
   struct Listed {
     uint32_t until;

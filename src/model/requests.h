@@ -8,7 +8,9 @@
 // Who works for it: the outermost task in which the request was received, if that task serves no other request (a
 // thread pool's task for each request) and did not poll for it before. Else the stretch of the receiving thread, from where it last had nothing to do
 // (an event loop, a thread for each connection). Where another thread sends the answer, and no task leads to it, that
-// thread's stretch belongs to the request, too (threads that take requests from a queue of the program's own).
+// thread's stretch belongs to the request, too (threads that take requests from a queue of the program's own). An event loop that
+// answers in a later turn than that in which it received waited in between, for a timer, another service or another thread, and was free
+// for others: the request has a part of both turns.
 //
 // Pure; O(n log n) in the events that receive and send, linear in all others.
 #pragma once
@@ -39,6 +41,7 @@ struct Request {
   TaskId task;                       // the outermost task that serves it alone; none: `first`
   Stretch first;                     // of the thread that received it
   Stretch second;                    // of the thread that answered; exists only where no task leads there
+  bool is_resumed = false;           // between the two stretches the request waits, and no thread is busy with it
   // A task in which the work goes on, though it was not handed out for it: a loop's task that was pending when the request
   // was received, say, and then took it up. Exists only where no task leads to the answer otherwise, and without `second`.
   TaskId then;

@@ -368,5 +368,41 @@ TEST(Load, ALimitHoldsWhereCoresAreHandedOutInTurns) {
   EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000})), 500, 20);  // 1 ms each
 }
 
+// An event loop computes for 1 ms, waits for a timer for 5 ms, in which it takes another request up in every second case, and computes
+// for 1 ms until it answers.
+std::string requests_of_a_timer(int count) {
+  std::string text(kConnections), cpu;
+  int64_t idle_ns = 0;
+  const auto turn = [&](int64_t from_ns, int64_t until_ns, const std::string& events) {
+    cpu += fmt::format("cpu w1 {} {} blocked\n", idle_ns + 1, from_ns);
+    text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n{}", idle_ns, from_ns, events);
+    idle_ns = until_ns;
+  };
+  for (int i = 0; i < count; ++i) {
+    const int64_t at = 50'000'000LL * (i + 1), ms = 1'000'000;
+    const auto receive = [](int64_t ns, const char* connection) {
+      return fmt::format("{} w1 receive {} 10\n", ns, connection);
+    };
+    const auto send = [](int64_t ns, const char* connection) {
+      return fmt::format("{} w1 send {} 10\n", ns, connection);
+    };
+    turn(at, at + ms, receive(at, "a"));
+    if (i % 2 == 0) turn(at + 3 * ms, at + 4 * ms, receive(at + 3 * ms, "b"));
+    turn(at + 6 * ms, at + 7 * ms, send(at + 7 * ms, "a"));
+    if (i % 2 == 0) turn(at + 9 * ms, at + 10 * ms, send(at + 10 * ms, "b"));
+  }
+  turn(idle_ns + 40'000'000, idle_ns + 40'000'000, "");
+  return text + fmt::format("{} w1 thread_end\n", idle_ns) + cpu;
+}
+
+TEST(Load, ALoopIsFreeWhileARequestWaits) {
+  for (const std::string agent : {"", "fact agent native\n"}) {
+    const Fixture service("fact cores 1\n" + agent + requests_of_a_timer(60));
+    EXPECT_EQ(service.requests.all.size(), 90u);
+    EXPECT_NEAR(per_second(service.run({.clients = 1, .requests = 100})), 1000.0 / 7, 1) << agent;
+    EXPECT_NEAR(per_second(service.run({.clients = 16, .requests = 1000})), 500, 10) << agent;
+  }
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/finish.h"
+#include "model/facts.h"
 #include "model/task_walk.h"
 
 namespace contrafact::whatif {
@@ -93,9 +94,18 @@ class RequestTasks {
   }
 
   void make_pools() {
-    std::map<std::string, std::vector<uint32_t>> alike;
+    std::map<std::string, std::map<model::MethodId, std::vector<uint32_t>>> by_name;
     for (const auto& [thread, server] : servers_)
-      alike[like_name(trace_.string(trace_.threads[thread].name))].push_back(thread);
+      by_name[like_name(trace_.string(trace_.threads[thread].name))][body_of(thread)].push_back(thread);
+    std::map<std::string, std::vector<uint32_t>> alike;
+    for (const auto& [name, by_body] : by_name) {
+      for (const auto& [body, threads] : by_body) {
+        const bool is_told = by_body.size() > 1 && body.valid();
+        const std::string more = is_told ? " (" + trace_.method_name(trace_.methods[body.index()], true) + ")" : "";
+        std::vector<uint32_t>& all = alike[name + more];
+        all.insert(all.end(), threads.begin(), threads.end());
+      }
+    }
     for (const auto& [name, threads] : alike) {
       const bool one_each = std::ranges::all_of(threads, [&](uint32_t thread) { return is_for_one(thread); });
       format::PoolRow row;
@@ -106,6 +116,18 @@ class RequestTasks {
         pool_of_thread_[thread] = PoolId(static_cast<uint32_t>(made_.trace.pools.size()));
       made_.trace.pools.push_back(row);
     }
+  }
+
+  // Of a native program's thread, which is seldom named: what it runs.
+  model::MethodId body_of(uint32_t thread) const {
+    if (!model::is_native(trace_)) return {};
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      if (trace_.kind[i] != EventKind::task_start) continue;
+      const TaskRow& run = trace_.tasks[trace_.a[i]];
+      return run.kind == model::TaskKind::thread ? run.body : model::MethodId();
+    }
+    return {};
   }
 
   // Whether the thread was begun for its only connection: its life before the first request was short.
@@ -165,7 +187,9 @@ class RequestTasks {
       put_in_.push_back(
           {hands_on, kHandsOn, EventKind::task_spawn, at_ns, request.then.value, trace_.b[spawn.index()]});
     } else if (request.second.exists()) {
-      put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, add_task(request.second).value, kNowhere});
+      const TaskId second = add_task(request.second);
+      const TaskId next = request.is_resumed ? add_wait(at_ns, request.second.begin_ns, second) : second;
+      put_in_.push_back({hands_on, kHandsOn, EventKind::task_spawn, at_ns, next.value, kNowhere});
     }
   }
 
@@ -210,6 +234,26 @@ class RequestTasks {
     row.pool = pool_of(stretch);
     new_tasks_.push_back(row);
     return task;
+  }
+
+  // A task that sleeps and then hands the other one out. Each has a thread to itself as long as it lasts.
+  TaskId add_wait(int64_t begin_ns, int64_t end_ns, TaskId then) {
+    const TaskId task(static_cast<uint32_t>(trace_.tasks.size() + new_tasks_.size()));
+    TaskRow row;
+    row.pool = waits_pool();
+    new_tasks_.push_back(row);
+    waits_.push_back({begin_ns, std::max(begin_ns, end_ns), task, then});
+    return task;
+  }
+
+  PoolId waits_pool() {
+    if (waits_pool_.valid()) return waits_pool_;
+    format::PoolRow row;
+    row.name = add_string("waits of event loops");
+    row.kind = format::PoolKind::thread_per_task;
+    waits_pool_ = PoolId(static_cast<uint32_t>(made_.trace.pools.size()));
+    made_.trace.pools.push_back(row);
+    return waits_pool_;
   }
 
   // That of the outermost task around the stretch, or of its thread.
@@ -265,6 +309,7 @@ class RequestTasks {
       made.thread_ranges[t].end = static_cast<uint32_t>(made.kind.size());
     }
     add_clients();
+    add_waits();
     for (TaskRow& row : made.tasks) row = model::bare_row(row);
     made.tasks.insert(made.tasks.end(), new_tasks_.begin(), new_tasks_.end());
   }
@@ -286,6 +331,49 @@ class RequestTasks {
     made.threads.push_back(row);
     made.thread_ranges.push_back({begin, static_cast<uint32_t>(made.kind.size())});
     if (!made.cpu.empty()) made.cpu.resize(made.threads.size());
+  }
+
+  // On as few threads as it takes.
+  void add_waits() {
+    Trace& made = made_.trace;
+    std::ranges::sort(waits_, {}, &Wait::begin_ns);
+    std::vector<std::vector<Wait>> threads;
+    std::multimap<int64_t, size_t> free_at;  // when threads are free again
+    for (const Wait& wait : waits_) {
+      const auto free = free_at.empty() || free_at.begin()->first > wait.begin_ns ? free_at.end() : free_at.begin();
+      const size_t thread = free == free_at.end() ? threads.size() : free->second;
+      if (free == free_at.end())
+        threads.emplace_back();
+      else
+        free_at.erase(free);
+      threads[thread].push_back(wait);
+      free_at.emplace(wait.end_ns, thread);
+    }
+    const bool is_told = !made.cpu.empty();
+    for (const std::vector<Wait>& waits : threads) {
+      const auto begin = static_cast<uint32_t>(made.kind.size());
+      const auto put = [&](EventKind kind, int64_t time_ns, uint32_t a, uint32_t b) {
+        made.kind.push_back(kind);
+        made.time_ns.push_back(time_ns);
+        made.a.push_back(a);
+        made.b.push_back(b);
+      };
+      std::vector<model::CpuGap> gaps;
+      for (const Wait& wait : waits) {
+        put(EventKind::task_start, wait.begin_ns, wait.task.value, 0);
+        put(EventKind::block_begin, wait.begin_ns, static_cast<uint32_t>(model::BlockReason::sleep), kNowhere);
+        put(EventKind::block_end, wait.end_ns, static_cast<uint32_t>(model::BlockReason::sleep), 0);
+        put(EventKind::task_spawn, wait.end_ns, wait.then.value, kNowhere);
+        put(EventKind::task_end, wait.end_ns, wait.task.value, 0);
+        gaps.push_back({wait.begin_ns, wait.end_ns, false});
+      }
+      format::ThreadRow row;
+      row.name = add_string("waits");
+      row.daemon = true;
+      made.threads.push_back(row);
+      made.thread_ranges.push_back({begin, static_cast<uint32_t>(made.kind.size())});
+      if (is_told) made.cpu.push_back(std::move(gaps));
+    }
   }
 
   // The events have other positions now, but the sends keep their order.
@@ -318,6 +406,12 @@ class RequestTasks {
   std::unordered_map<uint32_t, int64_t> moved_ns_;  // by event: its new time
   std::vector<uint32_t> left_out_;                  // events, sorted
   std::vector<TaskRow> new_tasks_;
+  struct Wait {
+    int64_t begin_ns, end_ns;
+    TaskId task, then;
+  };
+  std::vector<Wait> waits_;
+  PoolId waits_pool_;
   std::vector<std::pair<int64_t, uint32_t>> arrivals_;
 };
 

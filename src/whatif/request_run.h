@@ -1,10 +1,10 @@
 // The recorded run of a service with each request as a task of its own: the stretch of a thread that serves a request
 // becomes a task of a pool that these threads make up. Requests that a pool's task serves alone keep that task.
 //
-// The pool of a stretch is that of the task around it. Outside of such tasks, threads with like names make one pool,
-// with as many workers as there were threads; if each thread served one connection that came just before it began, the
-// pool has a thread for each request. A request that two threads serve in turn becomes two tasks, of which the first
-// hands out the second.
+// The pool of a stretch is that of the task around it. Outside of such tasks, threads with like names (of a native program: that run the
+// same function) make one pool, with as many workers as there were threads; if each thread served one connection that came just before
+// it began, the pool has a thread for each request. A request that two threads serve in turn becomes two tasks, of which the first hands
+// out the second; if it waits in between while no thread is busy with it, a task of a pool without bounds sleeps between the two.
 //
 // Pure; linear in the events.
 #pragma once
