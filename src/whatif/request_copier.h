@@ -189,20 +189,24 @@ class RequestCopier {
   }
 
   // Wake-ups within the request, which are copied; and signals of conditions, each of which stands for the wait at the
-  // same place in their order.
+  // same place in their order. (A fiber cannot wake itself: then another request's signal had ended the wait.)
   struct Wakes {
-    bool waits = false, fires = false;
+    bool waits = false, fires = false, wakes_itself = false;
+    uint32_t waits_in = kNoCopy;  // fiber
     uint32_t token = kNoCopy;
+    void wait(uint32_t fiber) { waits = true, waits_in = fiber; }
+    void fire(uint32_t fiber) { fires = true, wakes_itself = waits && waits_in == fiber; }
   };
   using WakeKey = std::pair<OpCode, uint64_t>;  // token_wait and its number; credit_wait and condition, count
 
   template <typename Visit>
   void each_op(const RequestTemplate& from, Visit visit) const {
     for (const uint32_t task : from.tasks) {
-      for (const Op& op : model_.ops_of(plan_, task)) visit(op);
+      for (const Op& op : model_.ops_of(plan_, task)) visit(task, op);
     }
     for (const uint32_t thread : from.threads) {
-      for (const Op& op : model_.ops_of(plan_, model_.program().thread_fiber(thread))) visit(op);
+      const uint32_t fiber = model_.program().thread_fiber(thread);
+      for (const Op& op : model_.ops_of(plan_, fiber)) visit(fiber, op);
     }
   }
 
@@ -210,26 +214,26 @@ class RequestCopier {
 
   void find_tokens(const RequestTemplate& from) {
     std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> counts;  // by condition: waits, fires
-    each_op(from, [&](const Op& op) {
+    each_op(from, [&](uint32_t fiber, const Op& op) {
       switch (op.code) {
         case OpCode::token_wait:
-          tokens_[{OpCode::token_wait, op.value}].waits = true;
+          tokens_[{OpCode::token_wait, op.value}].wait(fiber);
           break;
         case OpCode::token_fire:
-          tokens_[{OpCode::token_wait, op.value}].fires = true;
+          tokens_[{OpCode::token_wait, op.value}].fire(fiber);
           break;
         case OpCode::credit_wait:
-          tokens_[{OpCode::credit_wait, nth(op.value, counts[op.value & UINT32_MAX].first++)}].waits = true;
+          tokens_[{OpCode::credit_wait, nth(op.value, counts[op.value & UINT32_MAX].first++)}].wait(fiber);
           break;
         case OpCode::credit_fire:
-          tokens_[{OpCode::credit_wait, nth(op.value, counts[op.value & UINT32_MAX].second++)}].fires = true;
+          tokens_[{OpCode::credit_wait, nth(op.value, counts[op.value & UINT32_MAX].second++)}].fire(fiber);
           break;
         default:
           break;
       }
     });
     for (auto& [key, wakes] : tokens_) {
-      if (!wakes.waits || !wakes.fires) continue;
+      if (!wakes.waits || !wakes.fires || wakes.wakes_itself) continue;
       wakes.token = made_.tokens++;
       const bool is_recorded = key.first == OpCode::token_wait && key.second < model_.program().token_ns.size();
       made_.token_ns.push_back(is_recorded ? model_.program().token_ns[key.second] : 0);
@@ -242,7 +246,7 @@ class RequestCopier {
   // others, not something bounded that it uses.
   void find_signals(const RequestTemplate& from) {
     std::unordered_map<uint32_t, int64_t> taken;  // by pool
-    each_op(from, [&](const Op& op) {
+    each_op(from, [&](uint32_t, const Op& op) {
       const auto count = static_cast<int64_t>(op.value >> 32);
       if (op.code == OpCode::permit_take) taken[static_cast<uint32_t>(op.value)] += count;
       if (op.code == OpCode::permit_give) taken[static_cast<uint32_t>(op.value)] -= count;
