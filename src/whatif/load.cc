@@ -82,6 +82,7 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
     const RequestCopier::Copied copied = copier.copy(drawn_at(number), mark);
     ops.push_back({mark, RequestCopier::kNoCopy, OpCode::mark});
     ops.push_back({copied.handed, RequestCopier::kNoCopy, OpCode::spawn});
+    if (copied.beside != RequestCopier::kNoCopy) ops.push_back({copied.beside, RequestCopier::kNoCopy, OpCode::spawn});
     result.served.push_back({drawn_at(number), 0, -1});
     return copied.answer;
   };

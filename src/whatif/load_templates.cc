@@ -38,6 +38,7 @@ LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::
   find_templates();
   find_cores_left();
   measure_hand_on();
+  measure_beside();
   measure_cold();
   find_shared_locks();
   bound_requests();
@@ -228,6 +229,37 @@ void LoadTemplates::measure_hand_on() {
   }
 }
 
+// Of all requests that were served meanwhile, those that are not drawn, too.
+void LoadTemplates::measure_beside() {
+  constexpr int64_t kToldShare = 20;  // of what the requests compute themselves
+  const model::Trace& trace = run_.trace;
+  if (!model::is_native(trace) || templates_.empty() || run_.requests.empty()) return;
+  std::vector<bool> serves(recorded_.trace().threads.size());
+  const auto serves_one = [&](uint32_t thread) {
+    if (thread < serves.size()) serves[thread] = true;
+  };
+  int64_t computed = 0;
+  for (size_t i = 0; i < templates_.size(); ++i) {
+    const RequestTemplate& one = templates_[i];
+    for (const uint32_t task : one.tasks) {
+      if (trace.tasks[task].start.valid()) serves_one(trace.thread_of(trace.tasks[task].start).value);
+    }
+    for (const uint32_t thread : one.threads) serves_one(thread);
+    if (hand_on_ns_[i].cpu_ns >= 0) serves_one(trace.thread_of(trace.tasks[one.tasks.front()].spawn).value);
+    computed += computed_ns(one);
+  }
+  for (const uint32_t waker : wakers_of_servers()) serves_one(waker);
+  const int64_t from_ns = run_.requests.front().arrived_ns, until_ns = run_.requests.back().answered_ns;
+  int64_t others_ns = 0;
+  for (uint32_t thread = 0; thread < std::min(serves.size(), trace.cpu.size()); ++thread) {
+    const auto& gaps = trace.cpu[thread];
+    for (size_t i = 0; !serves[thread] && i + 1 < gaps.size(); ++i)
+      others_ns += std::max<int64_t>(0, std::min(gaps[i + 1].out_ns, until_ns) - std::max(gaps[i].in_ns, from_ns));
+  }
+  const int64_t each_ns = others_ns / static_cast<int64_t>(run_.requests.size());
+  if (each_ns * kToldShare >= computed / static_cast<int64_t>(templates_.size())) beside_ns_ = each_ns;
+}
+
 int64_t LoadTemplates::computed_ns(const RequestTemplate& one) const {
   const SectionPlan recorded;
   uint64_t sum_ns = 0;
@@ -402,6 +434,10 @@ std::vector<std::string> LoadTemplates::notes() const {
                     "one, in simulations, too "
                     "(--cores N: N whole cores)",
                     100 * cores_left_.share));
+  if (beside_ns_ > 0)
+    out.push_back(fmt::format(
+        "threads that serve no request computed {:.3g} us for each (libraries' own threads, say): simulated beside it",
+        static_cast<double>(beside_ns_) / 1e3));
   if (const double share = refill_share(); share > kRefillTold)
     out.push_back(
         fmt::format("of what requests computed, {:.0f} % is taken for filling the caches of cores that had been idle "

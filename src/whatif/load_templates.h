@@ -48,6 +48,9 @@ class LoadTemplates {
   int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn].cpu_ns; }
   // ... and what it computes besides if its core was idle for long.
   int64_t hand_on_refill_ns(uint32_t drawn) const { return hand_on_ns_[drawn].refill_ns; }
+  // What threads that serve no request computed for each request, beside it: those of a library's own pool, say. 0: of a JVM, whose
+  // compiler and collector are not a request's.
+  int64_t beside_ns() const { return beside_ns_; }
   // What a request computes more if the core was idle before it (caches are cold, as is the core of a virtual machine that slept), and
   // the share of the recorded one's computing that is left without that.
   int64_t cold_ns() const { return cold_ns_; }
@@ -86,6 +89,7 @@ class LoadTemplates {
   void find_cores_left();
   void measure_hand_on();
   std::vector<uint32_t> wakers_of_servers() const;
+  void measure_beside();
   void measure_cold();
   std::vector<bool> begun_cold() const;
   int64_t computed_ns(const RequestTemplate& one) const;
@@ -107,6 +111,7 @@ class LoadTemplates {
   std::vector<int64_t> recorded_ns_;  // by template
   std::vector<HandOn> hand_on_ns_;    // likewise
   uint32_t hand_on_threads_ = 0;
+  int64_t beside_ns_ = 0;
   model::CoresLeft cores_left_;
   int64_t cold_ns_ = 0;
   std::vector<double> warm_share_;  // by template

@@ -27,10 +27,10 @@ class RequestCopier {
     made_.cores_left = model.cores_left();
     made_.conventions = from.conventions;
     made_.latencies = from.latencies;
-    made_.latencies.pools.resize(model.pools().size() + 1);
+    made_.latencies.pools.resize(model.pools().size() + 2);
     made_.permits = from.permits;
     made_.external_help = from.external_help;
-    if (!made_.external_help.empty()) made_.external_help.resize(model.pools().size() + 1);
+    if (!made_.external_help.empty()) made_.external_help.resize(model.pools().size() + 2);
     made_.sync = from.sync;
     made_.sync.fires.clear();
     trace_.facts = model.trace().facts;
@@ -43,11 +43,15 @@ class RequestCopier {
     hand_on.kind = format::PoolKind::thread_pool;
     hand_on.core_size = hand_on.max_size = std::max(1u, model.hand_on_threads());
     trace_.pools.push_back(hand_on);
+    format::PoolRow beside;
+    beside.kind = format::PoolKind::thread_per_task;
+    trace_.pools.push_back(beside);
   }
 
   struct Copied {
     uint32_t handed;  // the task that a client hands out
     uint32_t answer;  // the future that it waits for
+    uint32_t beside;  // what else it hands out; kNoCopy: nothing
   };
   // Copies the template. The time of its answer is that of the mark behind `begin_mark`.
   Copied copy(uint32_t drawn, uint32_t begin_mark) {
@@ -69,7 +73,7 @@ class RequestCopier {
     uint32_t handed = base;
     if (model_.hand_on_ns(drawn) >= 0)
       handed = add_hand_on(base, model_.hand_on_ns(drawn), model_.hand_on_refill_ns(drawn));
-    return {handed, answer_};
+    return {handed, answer_, model_.beside_ns() > 0 ? add_beside(model_.beside_ns()) : kNoCopy};
   }
 
   // A thread of a client that does these operations.
@@ -184,6 +188,19 @@ class RequestCopier {
     made_.ops.push_back({root, kNoCopy, OpCode::spawn});
     made_.ops.push_back({task, kNoCopy, OpCode::end});
     made_.ops.push_back({0, kNoCopy, OpCode::ret});
+    task_fibers_[task] = {begin, static_cast<uint32_t>(made_.ops.size())};
+    return task;
+  }
+
+  uint32_t add_beside(int64_t cpu_ns) {
+    model::TaskRow row;
+    row.kind = model::TaskKind::pooled;
+    row.pool = format::PoolId(static_cast<uint32_t>(model_.pools().size() + 1));
+    const uint32_t task = add_row(row, false, false, false);
+    const auto begin = static_cast<uint32_t>(made_.ops.size());
+    put(OpCode::cpu, static_cast<uint64_t>(cpu_ns));
+    put(OpCode::end, task);
+    put(OpCode::ret, 0);
     task_fibers_[task] = {begin, static_cast<uint32_t>(made_.ops.size())};
     return task;
   }
