@@ -173,7 +173,10 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
       load.open && point.keeps_up ? 0 : kRefillError * refill_share_ * std::min(1.0, point.cores_used);
   const double half = std::max(half_width(rates), error * per_second) + refills * per_second;
   point.low = std::max(0.0, per_second - half);
-  point.high = per_second + half;
+  // Code that is not compiled yet takes up to twice as long.
+  const double uncompiled =
+      simulator_.still_compiles() && !(load.open && point.keeps_up) ? std::min(1.0, point.cores_used) : 0;
+  point.high = per_second + half + uncompiled * per_second;
   if (!answers_ns.empty()) {
     point.mean_ns =
         static_cast<int64_t>(std::accumulate(answers_ns.begin(), answers_ns.end(), 0.0,

@@ -5,7 +5,7 @@
 // least standard error of the mean of what remains: White, 1997, in batches of five), and its end, from when the first
 // client has no more requests. Intervals are those of the means of twenty batches, over all seeds. They are no narrower than
 // the error of the recorded load simulated, but for open requests that are kept up with. As far as cores are used, they are wider by
-// half of what requests are estimated to have computed for idle cores' caches.
+// half of what requests are estimated to have computed for idle cores' caches; above, by as much again if a JVM still compiled them.
 #pragma once
 
 #include <cstdint>

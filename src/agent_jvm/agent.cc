@@ -305,6 +305,7 @@ base::Status start_recorder(Agent& agent) {
                    {"jvm.jdk", std::to_string(agent.jdk)},
                    {"locks.waits", "yes"},
                    {"context.depth_max", std::to_string(agent.options.context_depth_max)}};
+  if (agent.options.warm) options.facts.push_back({"jvm.warm", "yes"});
   auto started = recorder::Recorder::start(std::move(options));
   if (!started) return started.error();
   agent.recorder = std::move(*started);

@@ -28,6 +28,7 @@ struct Options {
   bool keep = false;                // a file that exists stays: the recording goes to OUTPUT.PID
   bool strict = false;              // refuse to run a program that cannot be recorded
   bool cpu_switches = true;
+  bool warm = false;              // the virtual machine was told to compile soon
   bool command = true;            // the program's arguments are written into the trace
   bool compare_contexts = false;  // take each context the exact way too, and count differences (facts of the trace)
 

@@ -37,6 +37,7 @@ std::string agent_option_string(const AgentOptions& options) {
   if (!options.sets.empty()) out += ",sets=" + base::percent_encode(options.sets);
   if (options.flow) out += ",flow=1";
   if (!options.command) out += ",command=0";
+  if (options.warm) out += ",warm=1";
   if (options.analysis.empty()) return out;
   const online::ProcessingOptions& processing = options.processing;
   out += fmt::format(",analysis={},processor={},consumers={},capacity={},queue={},coalescing={}",

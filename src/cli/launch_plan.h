@@ -29,8 +29,12 @@ struct AgentOptions {
   std::vector<std::string> preloaded;  // native: what is preloaded with the agent
   bool sets_translate = true;          // native: false: only accesses that an instrumented program reports
   bool command = true;                 // JVM: the program's arguments are written into the trace
+  bool warm = false;                   // JVM: its flags make it compile soon (kWarmFlag)
   std::vector<std::string> vm_flags;   // of the JVM itself, without spaces
 };
+
+// Methods are compiled after a tenth of the usual numbers of calls and rounds.
+inline constexpr std::string_view kWarmFlag = "-XX:CompileThresholdScaling=0.1";
 
 // The changes of the start of the program.
 struct LaunchPlan {

@@ -56,6 +56,7 @@ struct Options {
   bool jvm = false;
   bool children = false;
   bool no_command = false;
+  bool warm = false;
   bool keep_openmp = false;
   std::string sets;  // as given, for --flow too
   bool flow = false;
@@ -173,6 +174,11 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
                      options.config.empty() ? "" : fs::absolute(options.config).string(), options.include,
                      options.exclude};
   agent.command = !options.no_command;
+  if (options.warm) {
+    if (preparation.native) return base::Error{"--warm is for JVMs: a native program is compiled before it runs"};
+    agent.warm = true;
+    agent.vm_flags.emplace_back(kWarmFlag);
+  }
   agent.classes = with_nested_classes(options.classes);
   if (!options.sets.empty()) {
     if (!preparation.native && options.classes.empty()) {
@@ -561,6 +567,10 @@ Run declare(OptionList& list) {
                 "Native: leave a program that uses GNU's OpenMP runtime that one, which reports no tasks");
   list.add_flag("--no-command", options->no_command,
                 "Leave the program's arguments out of the trace: it holds only the program's name");
+  list.add_flag("--warm", options->warm,
+                "JVM: compile methods after a tenth of the usual calls, so that a service computes in a short "
+                "recording as it does after "
+                "hours");
   list.add_flag("--force", options->force, "Try it on a Java release that is not supported");
   return [options, flow](Session& session) {
     options->flow = !flow->empty();
@@ -573,7 +583,7 @@ Run declare(OptionList& list) {
 
 const Command kRecordCommand{
     "record", "Run a JVM or native program and record it; write the program behind --",
-    "contrafact record -o run.cft -- java -jar service.jar\n"
+    "contrafact record -o run.cft --warm -- java -jar service.jar\n"
     "contrafact record -o locks.cft --classes-from run.cft --sets --twice -- java -jar service.jar\n"
     "contrafact record -o run.cft --sets --twice -- ./server --bench",
     declare, "-- PROGRAM [ARGUMENTS]"};

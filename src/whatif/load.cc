@@ -163,6 +163,9 @@ std::vector<int64_t> LoadSimulator::lock_uses_ns(uint32_t lock) const {
 double LoadSimulator::refill_share() const {
   return templates_->refill_share();
 }
+bool LoadSimulator::still_compiles() const {
+  return templates_->still_compiles();
+}
 std::vector<std::string> LoadSimulator::notes() const {
   return templates_->notes();
 }

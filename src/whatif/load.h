@@ -71,6 +71,8 @@ class LoadSimulator {
   // Of what requests computed in the recording, the share that is taken to have filled the caches of idle cores again: left out
   // where no core is idle. An estimate. Linear in the requests' operations.
   double refill_share() const;
+  // Whether a JVM still compiled much of the program while the requests were recorded, under its own thresholds: they will compute less.
+  bool still_compiles() const;
   // What the simulation leaves out or supposes, a line each.
   std::vector<std::string> notes() const;
   // The rows of pools that it simulates: the trace's, then those of threads that serve requests outside of pools.

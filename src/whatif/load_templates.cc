@@ -409,6 +409,10 @@ double LoadTemplates::refill_share() const {
   return refill_ns == 0 ? 0 : static_cast<double>(refill_ns) / static_cast<double>(computed_ns + refill_ns);
 }
 
+bool LoadTemplates::still_compiles() const {
+  return vm_share() > kVmTold && !model::is_native(run_.trace) && run_.trace.fact("jvm.warm").empty();
+}
+
 std::vector<std::string> LoadTemplates::notes() const {
   constexpr uint32_t kFewRequests = 2000;
   std::vector<std::string> out;
@@ -449,6 +453,11 @@ std::vector<std::string> LoadTemplates::notes() const {
         fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "
                     "out, as what is compiled stays so; the collector's stops are simulated",
                     100 * share));
+  if (still_compiles())
+    out.emplace_back(
+        "the JVM had not compiled all that requests run: where cores limit, the service can answer more than is said "
+        "here, once or twice as "
+        "much (record with --warm, or for longer)");
   return out;
 }
 

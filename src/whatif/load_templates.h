@@ -56,6 +56,7 @@ class LoadTemplates {
   int64_t cold_ns() const { return cold_ns_; }
   double warm_share(uint32_t drawn) const { return warm_share_.empty() ? 1 : warm_share_[drawn]; }
   const model::CoresLeft& cores_left() const { return cores_left_; }
+  bool still_compiles() const;  // LoadSimulator::still_compiles()
   // As LoadSimulator::refill_share().
   double refill_share() const;
   std::string pool_name(uint32_t pool) const;

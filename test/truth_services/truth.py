@@ -182,7 +182,8 @@ def record(options, case, base):
         if trace.exists():
             continue
         more = ["--classes-from", options.record / f"{case['name']}-open.cft"] if name == "locks" else []
-        with server.running(options, case, "base", [options.contrafact, "record", "-q", *more, "-o", trace, "--"]) as service:
+        warm = [] if case["runs"] == "native" else ["--warm"]
+        with server.running(options, case, "base", [options.contrafact, "record", "-q", *warm, *more, "-o", trace, "--"]) as service:
             clients.write_requests(options.folder, service.port, programs.requests(case))
             load(service)  # warms it up
             server.settle(service.port, programs.requests(case)[0])
