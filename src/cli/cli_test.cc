@@ -71,6 +71,13 @@ TEST(LaunchPlan, TheAgentIsToldToLeaveTheArgumentsOut) {
   EXPECT_EQ(agent_option_string({.output = "/o", .command = false}), "strict=1,keep=1,output=/o,command=0");
 }
 
+TEST(LaunchPlan, FlagsOfTheVirtualMachineFollowTheAgent) {
+  const AgentOptions options{.output = "/o", .warm = true, .vm_flags = {std::string(kWarmFlag)}};
+  EXPECT_THAT(plan_java({"java", "Main"}, kInstallation, options).arguments,
+              ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,keep=1,output=/o,warm=1",
+                          "-XX:CompileThresholdScaling=0.1", "Main"));
+}
+
 TEST(LaunchPlan, OthersAreAskedThroughTheEnvironment) {
   base::Result<LaunchPlan> plan = plan_other({"mvn", "test"}, kInstallation, {.output = "/o"}, "-Dx=1");
   ASSERT_TRUE(plan.ok());
@@ -351,6 +358,9 @@ TEST(Options, WhatCannotBeIsRefused) {
   EXPECT_EQ(answer.status, 1);
   EXPECT_EQ(answer.err, "contrafact: --what is for csv: json is of the whole trace\n");
   EXPECT_EQ(answer_to({"record", "--sets=1s/100ms", "--", "true"}).status, 1);
+  answer = answer_to({"record", "--warm", "--", "true"});
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_THAT(answer.err, HasSubstr("--warm is for JVMs: a native program is compiled before it runs"));
 }
 
 TEST(TraceInput, QuietKeepsNotesToItself) {

@@ -151,6 +151,19 @@ def check_no_command(build, java, folder):
         assert ("concealed" in text) == is_there and (b"concealed" in pathlib.Path(trace).read_bytes()) <= is_there, text[:2000]
 
 
+def check_warm(build, java, folder):
+    """The virtual machine compiles sooner, which the trace says."""
+    trace = f"{folder}/warm.cft"
+    program = [java, "-XX:+PrintFlagsFinal", "-cp", f"{build}/java/jvm", "traced.Traced"]
+    for options, scaling in ([], "1.000000"), (["--warm"], "0.100000"):
+        done = subprocess.run([f"{build}/bin/contrafact", "record", *options, "-o", trace, "--", *program], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+        assert done.returncode == 0, done.stderr
+        flag = next(line.split() for line in done.stdout.splitlines() if " CompileThresholdScaling " in line)
+        assert flag[3] == scaling, flag
+        text = subprocess.run([f"{build}/bin/contrafact", "export", trace, "--format", "text", "-o", "-"], capture_output=True, text=True, check=True).stdout
+        assert ("fact jvm.warm yes" in text.splitlines()) == bool(options), options
+
+
 def check_several_jvms(build, java, folder):
     """A script that starts three JVMs, two of them at once: each has a file of its own, and one line names the further ones."""
     start = f"{java} -cp {build}/java/jvm traced.Traced"
@@ -173,4 +186,4 @@ def check_several_jvms(build, java, folder):
 
 
 CHECKS = (check_function_events, check_refusals, check_everything_traced, check_stages_of_the_jdk, check_unloaded_classes,
-          check_costs, check_full_disk, check_no_command, check_several_jvms)
+          check_costs, check_full_disk, check_no_command, check_warm, check_several_jvms)
