@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "cli/command.h"
 #include "cli/elf_symbols.h"
+#include "cli/exit_code.h"
 #include "cli/installation.h"
 #include "cli/jdk.h"
 #include "cli/launch_plan.h"
@@ -359,7 +360,7 @@ TEST(Options, WhatCannotBeIsRefused) {
   EXPECT_EQ(answer.err, "contrafact: --what is for csv: json is of the whole trace\n");
   EXPECT_EQ(answer_to({"record", "--sets=1s/100ms", "--", "true"}).status, 1);
   answer = answer_to({"record", "--warm", "--", "true"});
-  EXPECT_EQ(answer.status, 1);
+  EXPECT_EQ(answer.status, kExitRecordFailed);
   EXPECT_THAT(answer.err, HasSubstr("--warm is for JVMs: a native program is compiled before it runs"));
 }
 
