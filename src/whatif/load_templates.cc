@@ -409,8 +409,8 @@ double LoadTemplates::refill_share() const {
   return refill_ns == 0 ? 0 : static_cast<double>(refill_ns) / static_cast<double>(computed_ns + refill_ns);
 }
 
-// What a request calls once is compiled for good after so many calls (Tier4CompileThreshold). As many requests as are drawn from came
-// before them, or the JVM's own work is the collector's.
+// What each request calls once is compiled for good after so many calls (Tier4CompileThreshold); at least as many requests as are drawn
+// from came before them. Behind that, what the virtual machine's own threads compute is the collector's.
 bool LoadTemplates::still_compiles() const {
   constexpr size_t kCalls = 15'000;
   return run_.requests.size() < kCalls && vm_share() > kVmTold && !model::is_native(run_.trace) &&
