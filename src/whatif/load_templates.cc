@@ -459,9 +459,8 @@ std::vector<std::string> LoadTemplates::notes() const {
                     100 * share));
   if (still_compiles())
     out.emplace_back(
-        "the JVM had not compiled all that requests run: where cores limit, the service can answer more than is said "
-        "here, once or twice as "
-        "much (record with --warm, or for longer)");
+        "the JVM had not compiled all that requests run: where cores limit, the service can answer up to twice as much "
+        "(record with --warm, or for longer)");
   return out;
 }
 
