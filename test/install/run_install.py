@@ -68,7 +68,7 @@ def debug(build):
 def check_use(contrafact, build):
     """Records a JVM program and a native one, and gives advice."""
     with tempfile.TemporaryDirectory() as folder:
-        run(contrafact, "record", "-o", f"{folder}/jvm.cft", "--", "java", "-jar", build / "java/api-server.jar", "--requests", 40)
+        run(contrafact, "record", "--warm", "-o", f"{folder}/jvm.cft", "--", "java", "-jar", build / "java/api-server.jar", "--requests", 300)
         told = run(contrafact, "advise", f"{folder}/jvm.cft", "--budget", 20)
         assert "convert-to-inline" in told, told
         run(contrafact, "record", "--sets", "-o", f"{folder}/native.cft", "--", build / "bin/truth_readers")
