@@ -490,7 +490,7 @@ class RequestFinder {
            moments_.at(request.answered).last.end_ns >= request.first.end_ns;
   }
 
-  // What the loop did before in the same turn is other requests': it began on this one where it was done with those.
+  // The loop may have worked for other requests before, in the same turn: it began on this one where it was done with those.
   void resume(Request& request, const Request* before) const {
     const Polled& turn = moments_.at(request.answered).last;
     request.is_resumed = true;

@@ -439,8 +439,7 @@ std::vector<std::string> LoadTemplates::notes() const {
   if (cores_left_.reason == model::CoresLeft::Reason::other_programs)
     out.push_back(
         fmt::format("other programs used cores while requests were served: {:.0f} % of the cores' time is left to this "
-                    "one, in simulations, too "
-                    "(--cores N: N whole cores)",
+                    "one, in simulations, too (--cores N: N whole cores)",
                     100 * cores_left_.share));
   if (beside_ns_ > 0)
     out.push_back(fmt::format(
@@ -449,8 +448,7 @@ std::vector<std::string> LoadTemplates::notes() const {
   if (const double share = refill_share(); share > kRefillTold)
     out.push_back(
         fmt::format("of what requests computed, {:.0f} % is taken for filling the caches of cores that had been idle "
-                    "(estimated): left out "
-                    "where no core is idle",
+                    "(estimated): left out where no core is idle",
                     100 * share));
   if (const double share = vm_share(); share > kVmTold)
     out.push_back(
