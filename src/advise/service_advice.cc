@@ -11,6 +11,7 @@
 #include "improve/kinds/kinds.h"
 #include "model/pool_capacity.h"
 #include "table/value_text.h"
+#include "whatif/own_resources.h"
 
 namespace contrafact::advise {
 namespace {
@@ -145,11 +146,14 @@ class ServiceAdviser {
     const std::string threads = service_.simulator().threads_of(limit.id);
     const bool is_own = (is_pool || limit.kind == ServiceLimit::Kind::thread) && !threads.empty();
     if (!is_own && (!is_pool || limit.id >= pricer_.trace().pools.size())) return std::nullopt;
+    const whatif::OwnResource* resource = service_.simulator().resource_of(limit.id);
     Candidate candidate;
     if (!is_own) candidate.pool = model::PoolId(limit.id);
+    if (resource != nullptr) candidate.waited_at = resource->taken_at;
     candidate.improvement = {.optimisation = improve::kinds::pool_size,
                              .pool = candidate.pool,
                              .threads = threads,
+                             .is_resource = resource != nullptr,
                              .size_before = service_.simulator().pool_size(limit.id)};
     return candidate;
   }

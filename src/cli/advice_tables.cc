@@ -82,8 +82,12 @@ Cell where(const model::Trace& trace, const analysis::SectionFacts* facts, const
     case Target::moves:
       return location_of(trace, improvement.spawn_context.valid() ? improvement.spawn_context : improvement.before);
     case Target::pool:
-      if (!improvement.threads.empty())
-        return table::Location{.method = "threads " + improvement.threads, .file = "", .line = 0};
+      if (improvement.is_resource && advice.candidate.waited_at.valid())
+        return location_of(trace, advice.candidate.waited_at);
+      if (!improvement.threads.empty()) {
+        const std::string_view what = improvement.is_resource ? "resource " : "threads ";
+        return table::Location{.method = std::string(what) + improvement.threads, .file = "", .line = 0};
+      }
       return where_pool(trace, advice.candidate);
     case Target::machine:
       return table::Location{.method = "the machine", .file = "", .line = 0};

@@ -20,7 +20,7 @@ uint32_t number_of(const model::Trace& trace, model::PoolId pool) {
 Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement) {
   Json json;
   json["optimisation"] = name_of(improvement.optimisation);
-  if (!improvement.threads.empty()) json["threads"] = improvement.threads;
+  if (!improvement.threads.empty()) json[improvement.is_resource ? "resource" : "threads"] = improvement.threads;
   if (improvement.pool.valid()) {
     json["pool"] = in.trace.string(in.trace.pools[improvement.pool.index()].name);
     json["number"] = number_of(in.trace, improvement.pool);
@@ -51,8 +51,10 @@ base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, cons
   candidate.improvement.size_before = entry["size"].value("before", 0u);
   candidate.improvement.size_after = *after;
   if (target_of(optimisation) == whatif::Target::machine) return candidate;
-  if (entry.contains("threads")) {
-    candidate.improvement.threads = entry.value("threads", "");
+  for (const char* const own : {"threads", "resource"}) {
+    if (!entry.contains(own)) continue;
+    candidate.improvement.threads = entry.value(own, "");
+    candidate.improvement.is_resource = std::string_view(own) == "resource";
     return candidate;
   }
   const std::string name = entry.value("pool", "");

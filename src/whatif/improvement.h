@@ -60,8 +60,10 @@ struct Improvement {
   // parts a task gets, or the deepest level of a recursion that is still handed out; `size_before` is 1, or the deepest
   // level recorded.
   model::PoolId pool = {};  // none: the machine, or `threads`
-  // Of threads of the program's own that serve requests, what their names have in common (request_run.h).
+  // Of threads of the program's own that serve requests, what their names have in common (request_run.h); or with `is_resource` the name
+  // of a bounded resource of the program's own (own_resources.h).
   std::string threads = {};
+  bool is_resource = false;
   uint32_t size_before = 0, size_after = 0;
 };
 

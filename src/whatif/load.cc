@@ -132,7 +132,7 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
 }
 
 base::Result<LoadSimulator> LoadSimulator::make(const model::Facts& facts, const model::Requests& requests) {
-  base::Result<RequestRun> run = with_request_tasks(facts.trace(), requests);
+  base::Result<RequestRun> run = with_request_tasks(facts, requests);
   if (!run) return run.error();
   return LoadSimulator(
       std::make_unique<const LoadTemplates>(facts, *std::move(run), model::kept_workers(facts.trace(), requests)));
@@ -180,6 +180,9 @@ uint32_t LoadSimulator::pool_size(uint32_t pool) const {
 }
 std::string LoadSimulator::threads_of(uint32_t pool) const {
   return templates_->threads_of(pool);
+}
+const OwnResource* LoadSimulator::resource_of(uint32_t pool) const {
+  return templates_->resource_of(pool);
 }
 const std::vector<uint32_t>& LoadSimulator::shared_locks() const {
   return templates_->shared_locks();

@@ -47,6 +47,7 @@ struct LoadRun {
 
 class LoadTemplates;
 struct RequestUse;
+struct OwnResource;
 
 class LoadSimulator {
  public:
@@ -80,8 +81,11 @@ class LoadSimulator {
   std::string pool_name(uint32_t pool) const;
   // Of a pool, its workers or permits; model::kUnboundedPool: unbounded.
   uint32_t pool_size(uint32_t pool) const;
-  // Of a pool that threads of the program's own make up: what their names have in common (ThreadSize). Else "".
+  // Of a pool that threads of the program's own make up: what their names have in common (ThreadSize); of a bounded resource of its own:
+  // the name. Else "".
   std::string threads_of(uint32_t pool) const;
+  // Of a pool that stands for such a resource (own_resources.h); else nullptr.
+  const OwnResource* resource_of(uint32_t pool) const;
   // Locks that requests of several clients took.
   const std::vector<uint32_t>& shared_locks() const;
   // The variant with no section of this lock left, beside what it is.

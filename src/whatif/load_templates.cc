@@ -65,6 +65,11 @@ std::string LoadTemplates::threads_of(uint32_t pool) const {
   return is_own ? pool_name(pool) : "";
 }
 
+const OwnResource* LoadTemplates::resource_of(uint32_t pool) const {
+  const uint32_t number = pool - run_.first_resource;
+  return pool >= run_.first_resource && number < run_.resources.size() ? &run_.resources[number] : nullptr;
+}
+
 uint32_t LoadTemplates::pool_of_threads(std::string_view threads) const {
   for (auto pool = static_cast<uint32_t>(recorded_.trace().pools.size()); pool < hand_on_pool(); ++pool) {
     if (run_.trace.string(pools_[pool].name) == threads) return pool;

@@ -60,9 +60,12 @@ class LoadTemplates {
   // As LoadSimulator::refill_share().
   double refill_share() const;
   std::string pool_name(uint32_t pool) const;
-  // Of pools that threads of the program's own make up: what their names have in common; else "". And the reverse: kNoId
+  // Of pools that threads of the program's own make up: what their names have in common; of bounded resources of its own: the name; else
+  // "". And the reverse: kNoId
   // for none.
   std::string threads_of(uint32_t pool) const;
+  // Of a pool that stands for a bounded resource of the program's own; else nullptr.
+  const OwnResource* resource_of(uint32_t pool) const;
   uint32_t pool_of_threads(std::string_view threads) const;
   // With those workers that serve no requests (model/kept_workers.h).
   uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? hand_on_threads_ : capacities_[pool]; }

@@ -32,7 +32,7 @@ struct PutIn {
   uint32_t a, b;
 };
 // What ends comes before what begins.
-enum : int { kHandsOn, kEnds, kBegins };
+enum : int { kGives, kHandsOn, kEnds, kBegins, kTakes };
 
 // "worker-12" and "worker-7" are alike.
 std::string like_name(std::string_view name) {
@@ -49,9 +49,9 @@ std::string like_name(std::string_view name) {
 
 class RequestTasks {
  public:
-  RequestTasks(const Trace& trace, const model::Requests& requests)
-      : trace_(trace), requests_(requests.all), inner_(requests.inner) {
-    made_.trace = trace;
+  RequestTasks(const model::Facts& facts, const model::Requests& requests)
+      : facts_(facts), trace_(facts.trace()), requests_(requests.all), inner_(requests.inner) {
+    made_.trace = trace_;
     made_.requests.resize(requests_.size());
   }
 
@@ -66,6 +66,7 @@ class RequestTasks {
     make_pools();
     for (size_t i = 0; i < requests_.size(); ++i) add_request(i);
     for (const Request& request : inner_) add_inner(request);
+    add_resources();
     std::ranges::sort(left_out_);
     rebuild();
     base::Result<Trace> finished = model::finish(std::move(made_.trace));
@@ -376,6 +377,45 @@ class RequestTasks {
     }
   }
 
+  // The event before which stands what comes behind this one; itself, if it is its thread's last.
+  uint32_t behind(uint32_t event) const {
+    const uint32_t end = trace_.thread_events(trace_.thread_of(model::EventIndex(event))).end;
+    return event + 1 < end ? event + 1 : event;
+  }
+
+  void add_resources() {
+    OwnResources resources = own_resources(facts_);
+    const auto first = static_cast<uint32_t>(made_.trace.pools.size());
+    for (const OwnResource& resource : resources.all) {
+      format::PoolRow row;
+      row.name = add_string(resource.name);
+      row.kind = format::PoolKind::permits;
+      row.core_size = row.max_size = resource.size;
+      made_.trace.pools.push_back(row);
+    }
+    constexpr auto kReason = static_cast<uint32_t>(model::BlockReason::park);
+    for (const ResourceUse& use : resources.uses) {
+      const int64_t at_ns = trace_.time_ns[use.event];
+      switch (use.what) {
+        case ResourceUse::What::take:
+          put_in_.push_back({use.event, kTakes, EventKind::permit_take, at_ns, first + use.resource, 1});
+          break;
+        case ResourceUse::What::give:
+          put_in_.push_back({behind(use.event), kGives, EventKind::permit_give, at_ns, first + use.resource, 1});
+          break;
+        case ResourceUse::What::wait_begin:
+          put_in_.push_back({use.event, kTakes, EventKind::block_begin, at_ns, kReason, kNowhere});
+          break;
+        case ResourceUse::What::wait_end:
+          put_in_.push_back({use.event, kTakes, EventKind::block_end, at_ns, kReason, 0});
+          break;
+      }
+    }
+    left_out_.insert(left_out_.end(), resources.left_out.begin(), resources.left_out.end());
+    made_.first_resource = first;
+    made_.resources = std::move(resources.all);
+  }
+
   // The events have other positions now, but the sends keep their order.
   void find_answers() {
     const std::vector<uint32_t> before = sends_of(trace_), now = sends_of(made_.trace);
@@ -395,6 +435,7 @@ class RequestTasks {
     return sends;
   }
 
+  const model::Facts& facts_;
   const Trace& trace_;
   const std::vector<Request>& requests_;
   const std::vector<Request>& inner_;
@@ -417,8 +458,8 @@ class RequestTasks {
 
 }  // namespace
 
-base::Result<RequestRun> with_request_tasks(const Trace& trace, const model::Requests& requests) {
-  return RequestTasks(trace, requests).run();
+base::Result<RequestRun> with_request_tasks(const model::Facts& facts, const model::Requests& requests) {
+  return RequestTasks(facts, requests).run();
 }
 
 }  // namespace contrafact::whatif

@@ -6,14 +6,18 @@
 // it began, the pool has a thread for each request. A request that two threads serve in turn becomes two tasks, of which the first hands
 // out the second; if it waits in between while no thread is busy with it, a task of a pool without bounds sleeps between the two.
 //
-// Pure; linear in the events.
+// Bounded resources that a native program made itself (own_resources.h) become pools of permits.
+//
+// Pure; linear in the events but for sorts.
 #pragma once
 
 #include <vector>
 
 #include "base/result.h"
+#include "model/facts.h"
 #include "model/requests.h"
 #include "model/trace.h"
+#include "whatif/own_resources.h"
 
 namespace contrafact::whatif {
 
@@ -29,8 +33,12 @@ struct RunRequest {
 struct RequestRun {
   model::Trace trace;                // recorded tasks, threads and pools keep their numbers, new ones follow
   std::vector<RunRequest> requests;  // sorted by arrived_ns
+  // Resources of the program's own are pools of `trace` from this number on.
+  uint32_t first_resource = 0;
+  std::vector<OwnResource> resources;
 };
 
-base::Result<RequestRun> with_request_tasks(const model::Trace& trace, const model::Requests& requests);
+// `requests` are those of `facts.trace()`.
+base::Result<RequestRun> with_request_tasks(const model::Facts& facts, const model::Requests& requests);
 
 }  // namespace contrafact::whatif

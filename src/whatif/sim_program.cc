@@ -682,7 +682,8 @@ class Compiler {
            kind == EventKind::receive || kind == EventKind::send;
   }
 
-  // Whether the block was for permits that the thread got after it, perhaps after further blocks.
+  // Whether the block was for permits that the thread got after it, perhaps after further blocks. (Of a native program, whose
+  // threads do not park, all such blocks were put in for permits: request_run.h.)
   bool was_for_permits(uint32_t block_begin, uint32_t block_end) const {
     if (program_.permits.empty()) return false;
     const model::ContextId place(trace_.b[block_begin]);
@@ -692,7 +693,7 @@ class Compiler {
     uint32_t next = block_end + 1;
     while (next < end && is_of_taking(trace_.kind[next])) ++next;
     return next < end && trace_.kind[next] == EventKind::permit_take && deals_with_permits(next) &&
-           model::is_permit_call(trace_, place);
+           (model::is_native(trace_) || model::is_permit_call(trace_, place));
   }
 
   bool mark(uint32_t event) {

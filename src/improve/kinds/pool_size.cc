@@ -13,16 +13,18 @@ class PoolSize final : public SizeChange {
   // One thread that becomes several: what it does is handed to a pool.
   Effort effort(const Candidate& candidate) const override {
     const whatif::Improvement& improvement = candidate.improvement;
-    return !improvement.threads.empty() && improvement.size_before == 1 ? Effort::one_function : Effort::setting;
+    const bool is_thread = !improvement.threads.empty() && !improvement.is_resource && improvement.size_before == 1;
+    return is_thread ? Effort::one_function : Effort::setting;
   }
 
   std::string title(const Candidate& candidate) const override {
-    return SizeChange::title(candidate) + (candidate.waited_at.valid() ? " permits" : "");
+    return SizeChange::title(candidate) +
+           (candidate.waited_at.valid() || candidate.improvement.is_resource ? " permits" : "");
   }
 
   void add_notes(const model::Trace& trace, const Candidate& candidate,
                  std::vector<std::string>& notes) const override {
-    if (!candidate.improvement.threads.empty()) {
+    if (!candidate.improvement.threads.empty() && !candidate.improvement.is_resource) {
       if (candidate.improvement.size_before == 1)
         notes.emplace_back(
             "one thread did all of this: what it touched alone others will touch, too; an event loop hands it to a "
@@ -30,7 +32,9 @@ class PoolSize final : public SizeChange {
             "so many");
       return;
     }
-    if (trace.pools[candidate.improvement.pool.index()].kind != format::PoolKind::permits) return;
+    if (!candidate.improvement.is_resource &&
+        trace.pools[candidate.improvement.pool.index()].kind != format::PoolKind::permits)
+      return;
     notes.emplace_back(
         "of permits: whether what they stand for, as connections, allows more, the recording does not say");
   }
