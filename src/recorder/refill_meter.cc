@@ -16,13 +16,16 @@ static_assert((kLines & (kLines - 1)) == 0 && kStride % 2 == 1, "each line is re
 
 }  // namespace
 
+RefillMeter::RefillMeter()
+    : RefillMeter(base::monotonic_ns, [](int64_t ns) { std::this_thread::sleep_for(std::chrono::nanoseconds(ns)); }) {}
+
 int64_t RefillMeter::read_all() {
-  const int64_t begin_ns = base::monotonic_ns();
+  const int64_t begin_ns = clock_();
   uint64_t sum = 0;
   for (size_t i = 0; i < kLines; ++i) sum += memory_[i * kStride % kLines * kLineWords];
   volatile uint64_t kept = sum;  // else nothing would be read
   (void)kept;
-  return base::monotonic_ns() - begin_ns;
+  return clock_() - begin_ns;
 }
 
 void RefillMeter::step() {
@@ -30,7 +33,7 @@ void RefillMeter::step() {
   const size_t kind = steps_ % kIdleNs.size();
   read_all();
   const int64_t at_once_ns = read_all();
-  std::this_thread::sleep_for(std::chrono::nanoseconds(kIdleNs[kind]));
+  sleep_(kIdleNs[kind]);
   longer_ns_[kind][steps_ / kIdleNs.size()] = read_all() - at_once_ns;
   ++steps_;
   if (done()) std::vector<uint64_t>().swap(memory_);

@@ -10,20 +10,13 @@
 #include <vector>
 
 #include "model/facts.h"
+#include "whatif/request_costs.h"
 #include "whatif/request_run.h"
+#include "whatif/request_template.h"
 #include "whatif/sim_program.h"
 #include "whatif/sim_sections.h"
 
 namespace contrafact::whatif {
-
-// What one recorded request consists of, ready to be copied. Numbers are fibers of the recorded program.
-struct RequestTemplate {
-  uint32_t request = UINT32_MAX;  // position in model::Requests::all
-  uint32_t connection = UINT32_MAX;
-  std::vector<uint32_t> tasks;        // the root is the first
-  std::vector<uint32_t> threads;      // that it starts
-  uint32_t answer_mark = UINT32_MAX;  // the operation that answers; UINT32_MAX: the root's completion
-};
 
 class LoadTemplates {
  public:
@@ -43,18 +36,11 @@ class LoadTemplates {
   // Pools of the run. Behind them is the pool of the threads that only hand requests on.
   const std::vector<format::PoolRow>& pools() const { return pools_; }
   uint32_t hand_on_pool() const { return static_cast<uint32_t>(run_.trace.pools.size()); }
-  uint32_t hand_on_threads() const { return hand_on_threads_; }
-  // What the thread that handed the request on computed for it, to a pool or to threads that it woke; -1: no such thread did.
-  int64_t hand_on_ns(uint32_t drawn) const { return hand_on_ns_[drawn].cpu_ns; }
-  // ... and what it computes besides if its core was idle for long.
-  int64_t hand_on_refill_ns(uint32_t drawn) const { return hand_on_ns_[drawn].refill_ns; }
-  // What threads that serve no request computed for each request, beside it: those of a library's own pool, say. 0: of a JVM, whose
-  // compiler and collector are not a request's.
-  int64_t beside_ns() const { return beside_ns_; }
-  // What a request computes more if the core was idle before it (caches are cold, as is the core of a virtual machine that slept), and
-  // the share of the recorded one's computing that is left without that.
-  int64_t cold_ns() const { return cold_ns_; }
-  double warm_share(uint32_t drawn) const { return warm_share_.empty() ? 1 : warm_share_[drawn]; }
+  uint32_t hand_on_threads() const { return handed_.threads; }
+  const HandOn& hand_on(uint32_t drawn) const { return handed_.of[drawn]; }
+  int64_t beside_ns() const { return beside_ns_; }  // as whatif::beside_ns()
+  int64_t cold_ns() const { return cold_.ns; }      // ColdStarts
+  double warm_share(uint32_t drawn) const { return cold_.warm_share.empty() ? 1 : cold_.warm_share[drawn]; }
   const model::CoresLeft& cores_left() const { return cores_left_; }
   bool still_compiles() const;  // LoadSimulator::still_compiles()
   // As LoadSimulator::refill_share().
@@ -68,7 +54,7 @@ class LoadTemplates {
   const OwnResource* resource_of(uint32_t pool) const;
   uint32_t pool_of_threads(std::string_view threads) const;
   // With those workers that serve no requests (model/kept_workers.h).
-  uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? hand_on_threads_ : capacities_[pool]; }
+  uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? handed_.threads : capacities_[pool]; }
   // Of a pool of that size, how many workers can serve requests: one, if none is left over.
   uint32_t workers_of(uint32_t pool, uint32_t size) const;
   // Locks that requests of several clients took; all others are one client's, or one request's, own.
@@ -83,20 +69,13 @@ class LoadTemplates {
   std::span<const Op> ops_of(const SectionPlan& plan, uint32_t fiber) const;
 
  private:
-  struct HandOn {
-    int64_t cpu_ns = -1, refill_ns = 0;
-  };
-
   SimProgram compile();
   void skeleton_rows();
   void find_templates();
   void find_cores_left();
-  void measure_hand_on();
-  std::vector<uint32_t> wakers_of_servers() const;
-  void measure_beside();
-  void measure_cold();
-  std::vector<bool> begun_cold() const;
-  int64_t computed_ns(const RequestTemplate& one) const;
+  void find_costs();
+  void add_waits_between(std::vector<std::string>& notes) const;
+  DrawnRequests drawn() const;
   double vm_share() const;
   double still_faster() const;
   void find_shared_locks();
@@ -113,12 +92,10 @@ class LoadTemplates {
   const std::vector<uint32_t> kept_workers_;  // by recorded pool
   std::vector<RequestTemplate> templates_;
   std::vector<int64_t> recorded_ns_;  // by template
-  std::vector<HandOn> hand_on_ns_;    // likewise
-  uint32_t hand_on_threads_ = 0;
+  HandOns handed_;
   int64_t beside_ns_ = 0;
+  ColdStarts cold_;
   model::CoresLeft cores_left_;
-  int64_t cold_ns_ = 0;
-  std::vector<double> warm_share_;  // by template
   std::vector<bool> is_shared_;     // by lock
   std::vector<uint32_t> shared_locks_;
   std::vector<uint32_t> stop_owner_;  // by stop of the virtual machine: the template that brings it

@@ -8,16 +8,8 @@ namespace {
 // Calls `visit(drawn, op)` for each operation of each drawn request.
 template <typename Visit>
 void visit_ops(const LoadTemplates& model, const Visit& visit) {
-  const SectionPlan recorded;
-  for (size_t i = 0; i < model.all().size(); ++i) {
-    const RequestTemplate& one = model.all()[i];
-    for (const uint32_t task : one.tasks) {
-      for (const Op& op : model.ops_of(recorded, task)) visit(i, op);
-    }
-    for (const uint32_t thread : one.threads) {
-      for (const Op& op : model.ops_of(recorded, model.program().thread_fiber(thread))) visit(i, op);
-    }
-  }
+  for (size_t i = 0; i < model.all().size(); ++i)
+    each_op(model.program(), model.all()[i], [&](const Op& op) { visit(i, op); });
 }
 
 }  // namespace
@@ -25,7 +17,7 @@ void visit_ops(const LoadTemplates& model, const Visit& visit) {
 std::vector<RequestUse> request_uses(const LoadTemplates& model) {
   std::vector<RequestUse> uses(model.all().size());
   visit_ops(model, [&](size_t drawn, const Op& op) {
-    if (op.code == OpCode::cpu || op.code == OpCode::around) uses[drawn].core_ns += static_cast<int64_t>(op.value);
+    if (computes(op.code)) uses[drawn].core_ns += static_cast<int64_t>(op.value);
     if (op.code == OpCode::pause) uses[drawn].pause_ns += static_cast<int64_t>(op.value);
   });
   return uses;

@@ -27,10 +27,11 @@ class RequestCopier {
     made_.cores_left = model.cores_left();
     made_.conventions = from.conventions;
     made_.latencies = from.latencies;
-    made_.latencies.pools.resize(model.pools().size() + 2);
+    const size_t pools = beside_pool() + 1;
+    made_.latencies.pools.resize(pools);
     made_.permits = from.permits;
     made_.external_help = from.external_help;
-    if (!made_.external_help.empty()) made_.external_help.resize(model.pools().size() + 2);
+    if (!made_.external_help.empty()) made_.external_help.resize(pools);
     made_.sync = from.sync;
     made_.sync.fires.clear();
     trace_.facts = model.trace().facts;
@@ -71,9 +72,10 @@ class RequestCopier {
     for (const uint32_t thread : from.threads) copy_thread(from, drawn, thread);
     copy_ties(from);
     uint32_t handed = base;
-    if (model_.hand_on_ns(drawn) >= 0)
-      handed = add_hand_on(base, model_.hand_on_ns(drawn), model_.hand_on_refill_ns(drawn));
-    return {handed, answer_, model_.beside_ns() > 0 ? add_beside(model_.beside_ns()) : kNoCopy};
+    if (const HandOn& by = model_.hand_on(drawn); by.cpu_ns >= 0)
+      handed = add_own_task(hand_on_pool(), by.cpu_ns, by.refill_ns, base);
+    const bool has_beside = model_.beside_ns() > 0;
+    return {handed, answer_, has_beside ? add_own_task(beside_pool(), model_.beside_ns(), 0, kNoCopy) : kNoCopy};
   }
 
   // A thread of a client that does these operations.
@@ -177,28 +179,20 @@ class RequestCopier {
     return add_row(row, false, false, true);
   }
 
-  uint32_t add_hand_on(uint32_t root, int64_t cpu_ns, int64_t refill_ns) {
+  // Pools that no recorded one is: of the threads that only hand requests on, and of what is computed beside requests.
+  uint32_t hand_on_pool() const { return model_.hand_on_pool(); }
+  uint32_t beside_pool() const { return model_.hand_on_pool() + 1; }
+
+  // A task that computes, and then hands out another one, if that is one.
+  uint32_t add_own_task(uint32_t pool, int64_t cpu_ns, int64_t refill_ns, uint32_t then) {
     model::TaskRow row;
     row.kind = model::TaskKind::pooled;
-    row.pool = format::PoolId(static_cast<uint32_t>(model_.pools().size()));
+    row.pool = format::PoolId(pool);
     const uint32_t task = add_row(row, false, false, false);
     const auto begin = static_cast<uint32_t>(made_.ops.size());
     if (cpu_ns > 0) put(OpCode::cpu, static_cast<uint64_t>(cpu_ns));
     if (refill_ns > 0) put(OpCode::refill, static_cast<uint64_t>(refill_ns));
-    made_.ops.push_back({root, kNoCopy, OpCode::spawn});
-    made_.ops.push_back({task, kNoCopy, OpCode::end});
-    made_.ops.push_back({0, kNoCopy, OpCode::ret});
-    task_fibers_[task] = {begin, static_cast<uint32_t>(made_.ops.size())};
-    return task;
-  }
-
-  uint32_t add_beside(int64_t cpu_ns) {
-    model::TaskRow row;
-    row.kind = model::TaskKind::pooled;
-    row.pool = format::PoolId(static_cast<uint32_t>(model_.pools().size() + 1));
-    const uint32_t task = add_row(row, false, false, false);
-    const auto begin = static_cast<uint32_t>(made_.ops.size());
-    put(OpCode::cpu, static_cast<uint64_t>(cpu_ns));
+    if (then != kNoCopy) put(OpCode::spawn, then);
     put(OpCode::end, task);
     put(OpCode::ret, 0);
     task_fibers_[task] = {begin, static_cast<uint32_t>(made_.ops.size())};

@@ -94,6 +94,7 @@ class SimClock {
     if (timed_.empty() && running_.empty()) return false;
     ended_ = UINT32_MAX;
     while (period_ns_ > 0 && !running_.empty()) {
+      begin_period_if_over();
       const int64_t then_ns = used_up_ns();
       if (then_ns > cpu_event_ns() || (!timed_.empty() && then_ns > timed_.front().key)) break;
       advance(then_ns);
@@ -181,18 +182,20 @@ class SimClock {
     return static_cast<int64_t>(std::min<Wide>(until_ns, kLatest));
   }
 
+  void begin_period_if_over() {
+    if (now_ns_ < period_end_ns_) return;
+    // As turns do (sim_slices.h): a damaged trace may claim months.
+    if (++periods_ % SimSlices::kSlicesBeforeGrowth == 0) {
+      period_ns_ = base::multiply_saturated(period_ns_, SimSlices::kGrowth);
+      allowed_ns_ = base::multiply_saturated(allowed_ns_, SimSlices::kGrowth);
+    }
+    period_end_ns_ = base::add_saturated(now_ns_ - now_ns_ % period_ns_, period_ns_);
+    used_ns_ = 0;
+  }
+
   // The next time at which all is used that threads may use in this period; or the period's end, if that comes before. (Threads that are
   // frozen until then use nothing.)
-  int64_t used_up_ns() {
-    if (now_ns_ >= period_end_ns_) {
-      // As turns do (sim_slices.h): a damaged trace may claim months.
-      if (++periods_ % SimSlices::kSlicesBeforeGrowth == 0) {
-        period_ns_ = base::multiply_saturated(period_ns_, SimSlices::kGrowth);
-        allowed_ns_ = base::multiply_saturated(allowed_ns_, SimSlices::kGrowth);
-      }
-      period_end_ns_ = base::add_saturated(now_ns_ - now_ns_ % period_ns_, period_ns_);
-      used_ns_ = 0;
-    }
+  int64_t used_up_ns() const {
     if (frozen_until_ns_ > now_ns_) return period_end_ns_;
     const auto on_cores = static_cast<int64_t>(std::min<size_t>(running_.size(), cores_));
     const int64_t left_ns = std::max<int64_t>(0, allowed_ns_ - used_ns_);

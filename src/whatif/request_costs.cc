@@ -1,0 +1,203 @@
+#include "whatif/request_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "model/facts.h"
+#include "model/on_core.h"
+#include "whatif/sim_latency.h"
+
+namespace contrafact::whatif {
+namespace {
+
+constexpr uint32_t kNoThread = UINT32_MAX;
+
+const model::TaskRow& root_of(const DrawnRequests& drawn, const RequestTemplate& one) {
+  return drawn.facts.trace().tasks[one.tasks.front()];
+}
+
+// By pool: the thread that serves no requests and wakes the pool's, which take requests from a queue of the program's own;
+// kNoThread: none. One that woke them for a tenth of their requests: where they are busy, nobody has to be woken.
+std::vector<uint32_t> wakers_of_servers(const DrawnRequests& drawn) {
+  constexpr size_t kTenth = 10;
+  const model::Trace& trace = drawn.facts.trace();
+  std::vector<size_t> served(trace.pools.size());
+  for (const RequestTemplate& one : drawn.all) {
+    const model::PoolId pool = root_of(drawn, one).pool;
+    if (pool.valid()) ++served[pool.index()];
+  }
+  const std::span<const model::ThreadUse> uses = drawn.program.uses;
+  std::map<std::pair<uint32_t, uint32_t>, size_t> woken;  // by pool and waker
+  for (const model::SyncWake& wake : drawn.facts.wakes()) {
+    const model::EventIndex end = drawn.facts.sections()[wake.wait].acquire;
+    if (!end.valid()) continue;
+    const model::ThreadUse& sleeper = uses[trace.thread_of(end).index()];
+    const uint32_t waker = trace.thread_of(wake.cause).value;
+    if (sleeper.role == model::ThreadRole::worker && uses[waker].role != model::ThreadRole::worker)
+      ++woken[{sleeper.pool.value, waker}];
+  }
+  std::vector<uint32_t> found(trace.pools.size(), kNoThread);
+  std::vector<size_t> most(trace.pools.size());
+  for (const auto& [ends, count] : woken) {
+    const auto [pool, waker] = ends;
+    if (pool >= found.size() || served[pool] == 0 || count * kTenth < served[pool] || count <= most[pool]) continue;
+    found[pool] = waker, most[pool] = count;
+  }
+  return found;
+}
+
+// By drawn request: the thread that handed it on; kNoThread where a pool's worker did, or nobody.
+std::vector<uint32_t> handed_on_by(const DrawnRequests& drawn, const std::vector<uint32_t>& wakers) {
+  const model::Trace& trace = drawn.facts.trace();
+  std::vector<uint32_t> by;
+  for (const RequestTemplate& one : drawn.all) {
+    const model::TaskRow& root = root_of(drawn, one);
+    uint32_t thread = trace.thread_of(root.spawn).value;
+    if (thread >= drawn.recorded_threads && root.pool.valid()) thread = wakers[root.pool.index()];
+    const bool is_known =
+        thread < drawn.recorded_threads && drawn.program.uses[thread].role != model::ThreadRole::worker;
+    by.push_back(is_known ? thread : kNoThread);
+  }
+  return by;
+}
+
+// Requests whose thread had slept before, if the program had one core: while no other thread of its was on that. Only the first
+// request in a thread's time on its core.
+std::vector<bool> begun_cold(const DrawnRequests& drawn) {
+  constexpr int64_t kSwitchNs = 5'000;  // from one thread to the next, at most
+  std::vector<std::pair<int64_t, int64_t>> on_core;
+  const model::Trace& trace = drawn.facts.trace();
+  for (const auto& gaps : trace.cpu)
+    model::each_time_on_core(gaps, [&](int64_t begin_ns, int64_t end_ns) { on_core.emplace_back(begin_ns, end_ns); });
+  std::ranges::sort(on_core);
+  const bool one_core = model::recorded_cores(trace) == 1;
+  std::vector<int64_t> ended_ns;  // by place in `on_core`: the latest end of those before
+  int64_t latest_ns = INT64_MIN;
+  for (const auto& [begin_ns, end_ns] : on_core) {
+    ended_ns.push_back(latest_ns);
+    latest_ns = std::max(latest_ns, end_ns);
+  }
+  std::set<std::pair<uint32_t, int64_t>> begun;  // by thread and time
+  std::vector<bool> found;
+  for (const RequestTemplate& one : drawn.all) {
+    const model::EventIndex start = root_of(drawn, one).start;
+    const uint32_t thread = trace.thread_of(start).value;
+    const auto& gaps = trace.cpu[thread];
+    const auto gap = std::ranges::upper_bound(gaps, trace.time_ns[start.index()], {}, &model::CpuGap::in_ns);
+    found.push_back(false);
+    if (gap == gaps.begin()) continue;
+    const model::CpuGap& before = *(gap - 1);
+    if (!begun.insert({thread, before.in_ns}).second || before.preempted) continue;
+    const auto at = std::ranges::lower_bound(on_core, std::pair(before.in_ns, INT64_MIN)) - on_core.begin();
+    const bool follows = at < std::ssize(ended_ns) && ended_ns[static_cast<size_t>(at)] > before.in_ns - kSwitchNs;
+    found.back() = !(one_core && follows);
+  }
+  return found;
+}
+
+}  // namespace
+
+int64_t computed_ns(const DrawnRequests& drawn, const RequestTemplate& one) {
+  uint64_t sum_ns = 0;
+  each_op(drawn.program, one, [&](const Op& op) { sum_ns += computes(op.code) ? op.value : 0; });
+  return static_cast<int64_t>(sum_ns);
+}
+
+// What a thread that is no worker computes is shared evenly among the requests that it handed on.
+HandOns hand_ons(const DrawnRequests& drawn) {
+  const model::Trace& trace = drawn.facts.trace();
+  const std::vector<uint32_t> by = handed_on_by(drawn, wakers_of_servers(drawn));
+  std::unordered_map<uint32_t, int64_t> handed;  // by thread: requests
+  for (const uint32_t thread : by) {
+    if (thread != kNoThread) ++handed[thread];
+  }
+  std::unordered_map<uint32_t, HandOn> each;  // by thread, outside of pools' tasks
+  const auto add = [&](uint32_t thread, uint32_t fiber) {
+    if (!handed.contains(thread)) return;
+    HandOn& sum = each.try_emplace(thread, HandOn{0, 0}).first->second;
+    for (const Op& op : recorded_ops(drawn.program, fiber)) {
+      if (computes(op.code)) sum.cpu_ns += static_cast<int64_t>(op.value);
+      if (op.code == OpCode::refill) sum.refill_ns += static_cast<int64_t>(op.value);
+    }
+  };
+  for (const auto& [thread, count] : handed) add(thread, drawn.program.thread_fiber(thread));
+  for (uint32_t i = 0; i < trace.tasks.size(); ++i) {
+    const model::TaskRow& run = trace.tasks[i];
+    if (run.kind == model::TaskKind::thread && run.start.valid()) add(trace.thread_of(run.start).value, i);
+  }
+  for (const auto& [thread, count] : handed) {
+    each[thread].cpu_ns /= count;
+    each[thread].refill_ns /= count;
+  }
+  HandOns found;
+  found.threads = static_cast<uint32_t>(handed.size());
+  for (size_t i = 0; i < drawn.all.size(); ++i) {
+    found.of.push_back(by[i] == kNoThread ? HandOn() : each[by[i]]);
+    const uint32_t spawned_by = trace.thread_of(root_of(drawn, drawn.all[i]).spawn).value;
+    found.of.back().wakes = by[i] != kNoThread && spawned_by >= drawn.recorded_threads;
+  }
+  return found;
+}
+
+// Of all requests that were served meanwhile, those that are not drawn, too.
+int64_t beside_ns(const DrawnRequests& drawn, const HandOns& handed) {
+  constexpr int64_t kReportedShare = 20;  // of what the requests compute themselves: a twentieth
+  const model::Trace& trace = drawn.facts.trace();
+  if (!model::is_native(trace) || drawn.all.empty() || drawn.served.empty()) return 0;
+  std::vector<bool> serves(drawn.recorded_threads);
+  const auto serves_one = [&](uint32_t thread) {
+    if (thread < serves.size()) serves[thread] = true;
+  };
+  int64_t computed = 0;
+  for (size_t i = 0; i < drawn.all.size(); ++i) {
+    const RequestTemplate& one = drawn.all[i];
+    for (const uint32_t task : one.tasks) {
+      if (trace.tasks[task].start.valid()) serves_one(trace.thread_of(trace.tasks[task].start).value);
+    }
+    for (const uint32_t thread : one.threads) serves_one(thread);
+    if (handed.of[i].cpu_ns >= 0) serves_one(trace.thread_of(root_of(drawn, one).spawn).value);
+    computed += computed_ns(drawn, one);
+  }
+  for (const uint32_t waker : wakers_of_servers(drawn)) serves_one(waker);
+  const int64_t from_ns = drawn.served.front().arrived_ns, until_ns = drawn.served.back().answered_ns;
+  int64_t others_ns = 0;
+  for (uint32_t thread = 0; thread < std::min(serves.size(), trace.cpu.size()); ++thread) {
+    if (serves[thread]) continue;
+    model::each_time_on_core(trace.cpu[thread], [&](int64_t begin_ns, int64_t end_ns) {
+      others_ns += model::overlap_ns(begin_ns, end_ns, from_ns, until_ns);
+    });
+  }
+  const int64_t each_ns = others_ns / static_cast<int64_t>(drawn.served.size());
+  return each_ns * kReportedShare >= computed / static_cast<int64_t>(drawn.all.size()) ? each_ns : 0;
+}
+
+// The difference of the medians. The recorded load has requests of both kinds, a saturated one hardly any that begin cold.
+ColdStarts cold_starts_of(const DrawnRequests& drawn) {
+  constexpr size_t kEachMin = 100;
+  constexpr double kLeftMin = 0.5;  // of a request's computing, whatever the medians say
+  const model::Trace& trace = drawn.facts.trace();
+  const bool switches_known = std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
+  if (!model::is_native(trace) || !switches_known || trace.cpu.size() < trace.threads.size()) return {};
+  const std::vector<bool> cold = begun_cold(drawn);
+  std::vector<int64_t> own_ns;
+  std::array<std::vector<int64_t>, 2> sorted_ns;  // warm, cold
+  for (size_t i = 0; i < drawn.all.size(); ++i) {
+    own_ns.push_back(computed_ns(drawn, drawn.all[i]));
+    sorted_ns[cold[i] ? 1 : 0].push_back(own_ns.back());
+  }
+  if (sorted_ns[0].size() < kEachMin || sorted_ns[1].size() < kEachMin) return {};
+  ColdStarts found;
+  found.ns = std::max<int64_t>(0, median_ns(sorted_ns[1]) - median_ns(sorted_ns[0]));
+  if (found.ns == 0) return found;
+  for (size_t i = 0; i < drawn.all.size(); ++i) {
+    const double left = own_ns[i] > 0 ? 1 - static_cast<double>(found.ns) / static_cast<double>(own_ns[i]) : 1;
+    found.warm_share.push_back(cold[i] ? std::clamp(left, kLeftMin, 1.0) : 1);
+  }
+  return found;
+}
+
+}  // namespace contrafact::whatif

@@ -1,0 +1,58 @@
+#include "whatif/waits_between.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "whatif/load.h"
+#include "whatif/simulated_text_for_test.h"
+
+namespace contrafact::whatif {
+namespace {
+
+// Every 100 ms two requests come at once to a pool of two workers. Both need an object of which there is one, for 10 ms; the second one
+// waits for it, and the first one wakes it. `place`: where it waits.
+std::string requests_that_wait(std::string_view place, int count = 20) {
+  std::string text =
+      "connection a accepted 80 5001\nconnection b accepted 80 5002\nmethod take shop.Pool.take Pool.java:10\n"
+      "context take - take:12\n";
+  std::string w1, w2;
+  for (int i = 0; i < count; ++i) {
+    const int64_t at = 100'000'000LL * i, half = at + 10'000'000, end = at + 20'000'000;
+    text += fmt::format("{0} main task_spawn x{1} c1 p m2\n{0} main task_spawn y{1} c1 p m2\n", at, i);
+    w1 += fmt::format(
+        "{0} w1 task_start x{1}\n{0} w1 receive a 10\n{0} w1 block_begin sleep -\n{2} w1 block_end sleep\n{2} w1 wake w2\n"
+        "{2} w1 send a 10\n{2} w1 task_end x{1}\n",
+        at, i, half);
+    w2 += fmt::format(
+        "{0} w2 task_start y{1}\n{0} w2 receive b 10\n{0} w2 block_begin park {4}\n{2} w2 block_end park\n{2} w2 block_begin sleep -\n"
+        "{3} w2 block_end sleep\n{3} w2 send b 10\n{3} w2 task_end y{1}\n",
+        at, i, half, end, place);
+  }
+  return text + w1 + w2;
+}
+
+std::vector<std::string> notes_of(const std::string& text) {
+  const model::Trace trace = parsed(text);
+  const model::Facts facts(trace);
+  const model::Requests requests = model::requests_by_connection(trace);
+  base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, requests);
+  EXPECT_TRUE(simulator.ok());
+  return simulator ? simulator->notes() : std::vector<std::string>();
+}
+
+// Half of the requests wait, 0.1 at a time: rho / (1 - rho) is 0.1 / 0.5, or twice that.
+TEST(WaitsBetween, SayHowMuchOfSomethingUnknownIsUsed) {
+  EXPECT_THAT(notes_of(requests_that_wait("take")),
+              testing::Contains(testing::AllOf(testing::HasSubstr("50 % of the requests waited at Pool.take"),
+                                               testing::HasSubstr("requests a second (estimated)"))));
+}
+
+TEST(WaitsBetween, AreNoneWhereFewRequestsWait) {
+  EXPECT_THAT(notes_of(requests_that_wait("take", 9)), testing::Not(testing::Contains(testing::HasSubstr("waited at"))));
+}
+
+}  // namespace
+}  // namespace contrafact::whatif
