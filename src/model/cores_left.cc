@@ -10,14 +10,15 @@ namespace contrafact::model {
 namespace {
 
 constexpr int64_t kQuotaPeriodNs = 100'000'000;  // the kernel's default, cpu.cfs_period_us
-constexpr int64_t kTurnNs = 8'000'000;           // some turns of the scheduler, of 3 to 4 ms each with one other program
-constexpr double kNothing = 0.05;                // of the cores: the system's own work is about as much
-constexpr double kLeastLeft = 0.5;               // two programs that compute all the time share evenly
+constexpr int64_t kTurnNs = 8'000'000;  // some turns of the scheduler, of 3 to 4 ms each with one other program
+constexpr double kNothing = 0.05;       // of the cores: the system's own work is about as much
+constexpr double kLeastLeft = 0.5;      // two programs that compute all the time share evenly
 
 int64_t own_ns(const Trace& trace, int64_t begin_ns, int64_t end_ns) {
   int64_t sum_ns = 0;
   for (const std::vector<CpuGap>& gaps : trace.cpu) {
-    each_time_on_core(gaps, [&](int64_t on_ns, int64_t off_ns) { sum_ns += overlap_ns(on_ns, off_ns, begin_ns, end_ns); });
+    each_time_on_core(gaps,
+                      [&](int64_t on_ns, int64_t off_ns) { sum_ns += overlap_ns(on_ns, off_ns, begin_ns, end_ns); });
   }
   for (const VmStint& stint : trace.vm_stints) sum_ns += overlap_ns(stint.begin_ns, stint.end_ns, begin_ns, end_ns);
   return sum_ns;

@@ -52,8 +52,7 @@ SimProgram LoadTemplates::compile() {
 
 std::string LoadTemplates::pool_name(uint32_t pool) const {
   if (pool == hand_on_pool())
-    return handed_.threads == 1 ? "the thread that hands requests to pools"
-                                 : "the threads that hand requests to pools";
+    return handed_.threads == 1 ? "the thread that hands requests to pools" : "the threads that hand requests to pools";
   return std::string(run_.trace.string(pools_[pool].name));
 }
 
@@ -252,14 +251,17 @@ void LoadTemplates::add_waits_between(std::vector<std::string>& notes) const {
   if (templates_.size() < 2) return;
   const auto arrived_ns = [&](const RequestTemplate& one) { return run_.requests[one.request].arrived_ns; };
   const int64_t took_ns = arrived_ns(templates_.back()) - arrived_ns(templates_.front());
-  const double per_second = took_ns > 0 ? static_cast<double>(templates_.size()) * 1e9 / static_cast<double>(took_ns) : 0;
+  const double per_second =
+      took_ns > 0 ? static_cast<double>(templates_.size()) * 1e9 / static_cast<double>(took_ns) : 0;
   for (const WaitsBetween& one : waits_between(facts_, templates_)) {
     const double share = static_cast<double>(one.waits) / static_cast<double>(templates_.size());
     if (share < kWaitsNoted || one.used <= 0) continue;
     notes.push_back(fmt::format(
-        "{:.0f} % of the requests waited at {} for what other requests gave back: simulations leave that out, as the recording does not "
+        "{:.0f} % of the requests waited at {} for what other requests gave back: simulations leave that out, as the "
+        "recording does not "
         "say what it is; by these waits it is used up at {:.0f} to {:.0f} requests a second (estimated){}",
-        100 * std::min(share, 1.0), run_.trace.context_label(one.place), per_second / one.used_most, per_second / one.used,
+        100 * std::min(share, 1.0), run_.trace.context_label(one.place), per_second / one.used_most,
+        per_second / one.used,
         model::is_native(run_.trace) ? "" : "; a configuration that names its methods as a resource has it simulated"));
   }
 }

@@ -96,7 +96,7 @@ class LoadTemplates {
   int64_t beside_ns_ = 0;
   ColdStarts cold_;
   model::CoresLeft cores_left_;
-  std::vector<bool> is_shared_;     // by lock
+  std::vector<bool> is_shared_;  // by lock
   std::vector<uint32_t> shared_locks_;
   std::vector<uint32_t> stop_owner_;  // by stop of the virtual machine: the template that brings it
   uint32_t requests_most_ = UINT32_MAX;

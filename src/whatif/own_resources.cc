@@ -50,6 +50,7 @@ class Finder {
     for (auto& [lock, found] : found_) judge(found);
     std::ranges::stable_sort(made_.uses, {}, &ResourceUse::event);
     std::ranges::sort(made_.left_out);
+    made_.left_out.erase(std::ranges::unique(made_.left_out).begin(), made_.left_out.end());
     return std::move(made_);
   }
 
@@ -57,9 +58,7 @@ class Finder {
   LockKind kind_of(uint32_t lock) const {
     return lock < trace_.locks.size() ? trace_.locks[lock].kind : LockKind::mutex;
   }
-  bool is(uint32_t event, EventKind kind) const {
-    return event < trace_.event_count() && trace_.kind[event] == kind;
-  }
+  bool is(uint32_t event, EventKind kind) const { return event < trace_.event_count() && trace_.kind[event] == kind; }
 
   Place place_of(const CriticalSection& section) const {
     if (!section.site.valid()) return {section.lock.value, UINT32_MAX, 0};
@@ -132,9 +131,9 @@ class Finder {
     }
   }
 
-  // After each wait the thread is in the mutex again, and may find that another one was faster.
+  // After each wait the thread is in the mutex again, and may find that another one was faster: one wait in all.
   void take(Found& found, const CriticalSection& section, uint32_t condition) {
-    std::optional<uint32_t> wait = wait_behind(section);
+    const std::optional<uint32_t> wait = wait_behind(section);
     if (!wait || trace_.a[*wait] != condition) {
       const uint32_t begins = section.request.valid() ? section.request.value : section.acquire.value;
       found.uses.push_back({begins, What::take, section.acquire_ns});
@@ -142,23 +141,23 @@ class Finder {
     }
     found.taken_at = section.site;
     const uint32_t end = trace_.thread_events(section.thread).end;
-    for (;;) {
-      uint32_t woken = *wait + 1;
-      while (woken < end && !(is(woken, EventKind::sync_woken) && trace_.a[woken] == condition)) ++woken;
-      if (woken == end) return;
-      found.left_out.insert(found.left_out.end(), {*wait, woken});
-      found.uses.push_back({*wait, What::wait_begin, trace_.time_ns[*wait]});
-      found.uses.push_back({woken, What::wait_end, trace_.time_ns[woken]});
-      uint32_t left = woken + 1;  // the mutex is left again
-      while (left < end && !(is(left, EventKind::lock_release) && trace_.a[left] == section.lock.value)) ++left;
-      const bool waits_again = left + 1 < end && is(left + 1, EventKind::sync_wait) && trace_.a[left + 1] == condition;
-      if (!waits_again) {
-        if (static_cast<Outcome>(trace_.b[woken]) == Outcome::normal)
-          found.uses.push_back({woken, What::take, trace_.time_ns[woken]});
-        return;
-      }
-      wait = left + 1;
+    const auto next = [&](uint32_t from, EventKind kind, uint32_t lock) {
+      while (from < end && !(trace_.kind[from] == kind && trace_.a[from] == lock)) ++from;
+      return from;
+    };
+    uint32_t woken = next(*wait, EventKind::sync_woken, condition);
+    for (uint32_t last = woken; last < end; last = next(last + 2, EventKind::sync_woken, condition)) {
+      woken = last;
+      const uint32_t left = next(last, EventKind::lock_release, section.lock.value);
+      if (left + 1 >= end || !is(left + 1, EventKind::sync_wait) || trace_.a[left + 1] != condition) break;
+      last = left;
     }
+    if (woken >= end) return;
+    for (uint32_t i = *wait; i <= woken; ++i) found.left_out.push_back(i);
+    found.uses.push_back({*wait, What::wait_begin, trace_.time_ns[*wait]});
+    found.uses.push_back({woken, What::wait_end, trace_.time_ns[woken]});
+    if (static_cast<Outcome>(trace_.b[woken]) == Outcome::normal)
+      found.uses.push_back({woken, What::take, trace_.time_ns[woken]});
   }
 
   // Signals, and semaphores.
@@ -265,18 +264,18 @@ class Finder {
       const format::ContextRow& row = trace_.contexts[found.taken_at.index()];
       if (row.method.valid()) name = trace_.method_name(trace_.methods[row.method.index()], true);
     }
-    const auto alike = static_cast<size_t>(std::ranges::count_if(
-        made_.all, [&](const OwnResource& one) { return one.name.starts_with(name); }));
+    const auto alike = static_cast<size_t>(
+        std::ranges::count_if(made_.all, [&](const OwnResource& one) { return one.name.starts_with(name); }));
     return alike == 0 ? name : name + " " + std::to_string(alike + 1);
   }
 
   const Trace& trace_;
   const std::vector<CriticalSection>& sections_;
   OwnResources made_;
-  std::vector<uint32_t> by_acquire_;  // sections of mutexes, by the event at which they were acquired
-  std::map<Place, uint32_t> taken_at_, given_at_;      // the condition
-  std::unordered_map<uint32_t, uint32_t> mutex_of_;    // by condition
-  std::map<uint32_t, Found> found_;                    // by condition or semaphore
+  std::vector<uint32_t> by_acquire_;                 // sections of mutexes, by the event at which they were acquired
+  std::map<Place, uint32_t> taken_at_, given_at_;    // the condition
+  std::unordered_map<uint32_t, uint32_t> mutex_of_;  // by condition
+  std::map<uint32_t, Found> found_;                  // by condition or semaphore
 };
 
 }  // namespace

@@ -18,9 +18,9 @@
 namespace contrafact::whatif {
 
 struct OwnResource {
-  std::string name;            // the function that takes
-  model::ContextId taken_at;   // where, of the longest wait
-  uint32_t size = 0;           // how many there are
+  std::string name;           // the function that takes
+  model::ContextId taken_at;  // where, of the longest wait
+  uint32_t size = 0;          // how many there are
   uint64_t waits = 0;
 };
 
@@ -38,8 +38,8 @@ struct ResourceUse {
 
 struct OwnResources {
   std::vector<OwnResource> all;
-  std::vector<ResourceUse> uses;    // sorted by event, and in the order of what happened
-  std::vector<uint32_t> left_out;   // events that are these uses, and nothing else; sorted
+  std::vector<ResourceUse> uses;   // sorted by event, and in the order of what happened
+  std::vector<uint32_t> left_out;  // events that are these uses, and nothing else; sorted
 };
 
 // Empty of a JVM's recording.

@@ -30,7 +30,8 @@ int64_t computed_ns(const DrawnRequests& drawn, const RequestTemplate& one);
 struct HandOn {
   int64_t cpu_ns = -1;    // -1: no such thread did
   int64_t refill_ns = 0;  // besides, if its core was idle for long
-  bool wakes = false;     // it wakes a thread that takes requests from a queue of the program's own, instead of handing out a task
+  bool wakes =
+      false;  // it wakes a thread that takes requests from a queue of the program's own, instead of handing out a task
 };
 struct HandOns {
   std::vector<HandOn> of;  // by drawn request

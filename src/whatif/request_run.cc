@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/finish.h"
 #include "model/facts.h"
+#include "model/finish.h"
 #include "model/task_walk.h"
 
 namespace contrafact::whatif {

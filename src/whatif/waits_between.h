@@ -21,7 +21,7 @@ struct WaitsBetween {
   model::ContextId place;  // of the program's own, where it is known
   uint64_t waits = 0;
   int64_t waited_ns = 0;
-  double used = 0;      // estimated share of the resource under the recorded load ...
+  double used = 0;       // estimated share of the resource under the recorded load ...
   double used_most = 0;  // ... if all times of use are equal
 };
 

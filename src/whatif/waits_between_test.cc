@@ -23,11 +23,13 @@ std::string requests_that_wait(std::string_view place, int count = 20) {
     const int64_t at = 100'000'000LL * i, half = at + 10'000'000, end = at + 20'000'000;
     text += fmt::format("{0} main task_spawn x{1} c1 p m2\n{0} main task_spawn y{1} c1 p m2\n", at, i);
     w1 += fmt::format(
-        "{0} w1 task_start x{1}\n{0} w1 receive a 10\n{0} w1 block_begin sleep -\n{2} w1 block_end sleep\n{2} w1 wake w2\n"
+        "{0} w1 task_start x{1}\n{0} w1 receive a 10\n{0} w1 block_begin sleep -\n{2} w1 block_end sleep\n{2} w1 wake "
+        "w2\n"
         "{2} w1 send a 10\n{2} w1 task_end x{1}\n",
         at, i, half);
     w2 += fmt::format(
-        "{0} w2 task_start y{1}\n{0} w2 receive b 10\n{0} w2 block_begin park {4}\n{2} w2 block_end park\n{2} w2 block_begin sleep -\n"
+        "{0} w2 task_start y{1}\n{0} w2 receive b 10\n{0} w2 block_begin park {4}\n{2} w2 block_end park\n{2} w2 "
+        "block_begin sleep -\n"
         "{3} w2 block_end sleep\n{3} w2 send b 10\n{3} w2 task_end y{1}\n",
         at, i, half, end, place);
   }
@@ -51,7 +53,8 @@ TEST(WaitsBetween, SayHowMuchOfSomethingUnknownIsUsed) {
 }
 
 TEST(WaitsBetween, AreNoneWhereFewRequestsWait) {
-  EXPECT_THAT(notes_of(requests_that_wait("take", 9)), testing::Not(testing::Contains(testing::HasSubstr("waited at"))));
+  EXPECT_THAT(notes_of(requests_that_wait("take", 9)),
+              testing::Not(testing::Contains(testing::HasSubstr("waited at"))));
 }
 
 }  // namespace
