@@ -111,6 +111,8 @@ TEST(Service, TimesHaveIntervals) {
   const base::Result<LoadPoint> growing = recorded.service->at_rate({}, 400);
   ASSERT_TRUE(growing.ok());
   EXPECT_GT(growing->p50_range.high_ns - growing->p50_range.low_ns, growing->p50_ns / 4);
+  EXPECT_TRUE(steady->steady);
+  EXPECT_FALSE(growing->steady);
 }
 
 TEST(Service, ARecordingThatCannotBeSimulatedIsAnError) {

@@ -75,6 +75,7 @@ std::string program_lines(const LoadDocument& document, const ProgramLoads& load
     text += fmt::format("{}it can answer {} (simulated); {}\n", program, rate_text(loads.saturation.point),
                         limit_text(document.trace, loads.saturation.limit));
   if (const std::string hint = limit_hint(document.facts, loads.saturation.limit); !hint.empty()) text += hint + "\n";
+  text += fmt::format("{}at the recorded load {}\n", program, fate_text(loads.recorded, "answers"));
   if (loads.saturation.hangs) text += fmt::format("warning: {}\n", hang_text(loads.saturation, program + "it"));
   return text;
 }

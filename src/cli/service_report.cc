@@ -153,13 +153,6 @@ std::string hang_lines(const ServiceAdvice& advice) {
   return out;
 }
 
-// What becomes of answers under a load: "they take 10 ms ... (simulated)".
-std::string fate_text(const LoadPoint& point) {
-  if (point.stuck) return "it stands still (simulated)";
-  if (!point.keeps_up) return falls_behind_text(point) + " (simulated)";
-  return fmt::format("they take {} (simulated)", times_text(point));
-}
-
 // The load at which the program begins to hang, and why it does.
 std::string begin_text(const LoadPoint& hangs) {
   const std::string load =
@@ -170,14 +163,14 @@ std::string begin_text(const LoadPoint& hangs) {
 
 std::string load_lines(const ServiceAdvice& advice) {
   const auto line = [&](const std::string& load, const LoadPoint& before, const LoadPoint& after) {
-    std::string text = fmt::format("At {} {}", load, fate_text(before));
+    std::string text = fmt::format("At {} {}", load, fate_text(before, "they"));
     if (before.stuck) text += advice.load_hangs ? begin_text(*advice.load_hangs) : ": " + before.stuck_reason;
     if (advice.best.empty()) return text + ".\n";
     const bool plain = !after.stuck && after.keeps_up;
     const bool alike = plain && !before.stuck && before.keeps_up;
     return text + fmt::format("; with the changes {}.\n", alike   ? times_text(after)
                                                           : plain ? "answers take " + times_text(after)
-                                                                  : fate_text(after));
+                                                                  : fate_text(after, "they"));
   };
   std::string out = line("the recorded load", advice.recorded_before, advice.recorded_after);
   if (advice.load != 1)
@@ -237,7 +230,9 @@ std::string head_text(const AdviceDocument& document, const ServiceReport& repor
                        advice.best.size() == 1 ? "the first change below"
                                                : fmt::format("the first {} changes below", advice.best.size()),
                        rate_text(advice.after.point), gain_text, limit_text(trace, advice.after.limit));
-    const advise::Advice first = as_advice(advice.best.front());
+    // One with which alone the program hangs comes after the others.
+    const auto runs = std::ranges::find_if_not(advice.best, &ServiceChange::hangs);
+    const advise::Advice first = as_advice(runs == advice.best.end() ? advice.best.front() : *runs);
     out += fmt::format("Change first: {} at {}.\n", what_of(first), place_text_of(document, first));
   }
   out += "Answers took " + measured_text(report.recorded_ns) + ".\n" + load_lines(advice);

@@ -103,10 +103,12 @@ std::string times_text(const LoadPoint& point) {
                      ns_text(point.p90_ns), range_text(point.p99_ns, point.p99_range));
 }
 
-std::string falls_behind_text(const LoadPoint& point) {
+std::string fate_text(const LoadPoint& point, std::string_view answers) {
+  if (point.stuck) return "it stands still (simulated)";
+  if (point.keeps_up) return fmt::format("{} take {} (simulated)", answers, times_text(point));
   return fmt::format(
       "it falls behind: {} requests come in a second and {} are answered, so that answers take the longer, the longer "
-      "that lasts",
+      "that lasts (simulated)",
       table::number_text(point.offered), table::number_text(point.per_second));
 }
 
