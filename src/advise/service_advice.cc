@@ -96,9 +96,7 @@ class ServiceAdviser {
     if (const std::optional<LoadPoint>& hangs = found_.before.hangs)
       nothing.clients = std::max(nothing.clients, 2 * hangs->clients);
     clients_ = nothing.clients;
-    const base::Result<double> alike = service_.capacity({}, clients_without_hang());
-    if (!alike) return alike.error();
-    found_.per_second = *alike;
+    if (base::Status status = measure_recorded(); !status) return status.error();
     const std::optional<Worth> worth = worth_of({}, clients_);
     if (!worth) return base::Error{"the recorded program cannot be simulated under a load"};
     nothing.worth = worth_ = *worth;
@@ -123,6 +121,31 @@ class ServiceAdviser {
     return hangs ? std::min(clients_, hangs->clients - 1) : clients_;
   }
 
+  base::Status measure_recorded() {
+    const double most = found_.before.point.per_second;
+    base::Result<double> many = service_.capacity({}, clients_without_hang());
+    if (!many) return many.error();
+    falls_off_ = *many < most * (1 - kTellableRate);
+    many = capacity({}, clients_without_hang());
+    if (!many) return many.error();
+    found_.per_second = *many;
+    return {};
+  }
+
+  // If the recorded program answers less, the more clients ask: what a program answers to as many as saturate that, and to twice as many,
+  // counts, too, so that no change is a gain which only keeps up with more clients. 0: it hangs with `clients`.
+  base::Result<double> capacity(const Variant& variant, uint32_t clients) const {
+    base::Result<double> most = service_.capacity(variant, clients);
+    if (!most || *most <= 0 || !falls_off_) return most;
+    for (const uint32_t fewer : {found_.before.point.clients, 2 * found_.before.point.clients}) {
+      if (fewer >= clients) continue;
+      const base::Result<double> made = service_.capacity(variant, fewer);
+      if (!made) return made;
+      most = std::max(*most, *made);
+    }
+    return most;
+  }
+
   // None: the changes exclude each other, or the program hangs where the recorded one does not.
   std::optional<Worth> worth_of(const std::vector<Improvement>& improvements, uint32_t clients) const {
     const base::Result<Variant> variant = pricer_.variant(improvements);
@@ -134,11 +157,11 @@ class ServiceAdviser {
         return found_.load_before.stuck ? std::optional(Worth{0, Worth::Runs::as_recorded}) : std::nullopt;
       return point->p99_ns > 0 ? std::optional(Worth{1e9 / static_cast<double>(point->p99_ns)}) : std::nullopt;
     }
-    const base::Result<double> made = service_.capacity(*variant, clients);
+    const base::Result<double> made = capacity(*variant, clients);
     if (!made) return std::nullopt;
     if (!found_.before.hangs) return *made > 0 ? std::optional(Worth{*made}) : std::nullopt;
     if (*made <= 0 || improvements.empty()) {
-      const base::Result<double> fewer = service_.capacity(*variant, clients_without_hang());
+      const base::Result<double> fewer = capacity(*variant, clients_without_hang());
       return fewer ? std::optional(Worth{*fewer, Worth::Runs::as_recorded}) : std::nullopt;
     }
     // A pool that is larger only puts off that its workers wait for each other.
@@ -564,8 +587,8 @@ class ServiceAdviser {
     ServiceChange change{.candidate = one.candidate, .at_load = {}, .curve = one.curve};
     const base::Result<Variant> variant = pricer_.variant(std::span(&one.candidate.improvement, 1));
     if (!variant) return variant.error();
-    base::Result<double> rate = service_.capacity(*variant, clients_);
-    if (rate.ok() && *rate <= 0) rate = service_.capacity(*variant, clients_without_hang());
+    base::Result<double> rate = capacity(*variant, clients_);
+    if (rate.ok() && *rate <= 0) rate = capacity(*variant, clients_without_hang());
     if (!rate) return rate.error();
     change.per_second = *rate;
     base::Result<LoadPoint> point = service_.at_load(*variant, options_.load);
@@ -593,8 +616,9 @@ class ServiceAdviser {
   const ServiceAdviceOptions options_;
   std::vector<Candidate> candidates_;
   ServiceAdvice found_;
-  uint32_t clients_ = 0;  // that saturate the recorded program
-  Worth worth_;           // of it
+  uint32_t clients_ = 0;    // that saturate the recorded program
+  bool falls_off_ = false;  // with so many, it answers less than with fewer
+  Worth worth_;             // of it
   std::vector<Tried> alone_;
 };
 

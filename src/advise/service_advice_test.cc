@@ -53,6 +53,18 @@ TEST(ServiceAdvice, TheProgramIsMeasuredWithAsManyClientsAsItsChanges) {
   EXPECT_DOUBLE_EQ(change.per_second, *advised.service->capacity(variant, clients));
 }
 
+// Twelve handlers get in each other's way: with sixteen clients the program answers less than with four.
+TEST(ServiceAdvice, ADeclineWithMoreClientsIsNoGainOfWhatOnlyAvoidsIt) {
+  const Advised advised(self_waiting_service(12));
+  const ServiceAdvice& advice = advised.advice;
+  const uint32_t clients = advice.before.point.clients;
+  EXPECT_LT(*advised.service->capacity({}, 4 * clients), 0.9 * *advised.service->capacity({}, clients));
+  EXPECT_GE(advice.per_second, *advised.service->capacity({}, clients));
+  EXPECT_THAT(advice.best, testing::IsEmpty());
+  ASSERT_EQ(advice.others.size(), 1u);
+  EXPECT_TRUE(advice.others[0].is_of_machine());
+}
+
 // However many handlers there are, each of them may come to wait for a task that none is free to run.
 TEST(ServiceAdvice, WhatRemovesAStandstillIsAdvised) {
   for (const int handlers : {3, 6, 12}) {

@@ -36,8 +36,9 @@ const table::Schema kServiceChangesSchema{
      {"where", "where", Type::location, Unit::none,
       "The place in the source that hands the tasks out or asks for the lock; or the pool."},
      {"per_s", "can answer/s", Type::change, Unit::requests,
-      "Requests a second that the saturated service answers, without and with this change alone, from as many clients; "
-      "where it hangs with so many, from as many as it runs with; empty: with the change alone the program hangs."},
+      "Requests a second that the saturated service answers, without and with this change alone, from as many clients "
+      "(where more get fewer answers, the best of three such numbers); where it hangs with so many, from as many as it "
+      "runs with; empty: with the change alone the program hangs."},
      {"gain", "gain", Type::ratio, Unit::ratio, "How many more these are, by this change alone."},
      {"adds", "adds", Type::ratio, Unit::ratio,
       "How many more all changes to make together bring with this one than without it; of cores, how many more they "
@@ -155,9 +156,8 @@ std::string hang_lines(const ServiceAdvice& advice) {
 
 // The load at which the program begins to hang, and why it does.
 std::string begin_text(const LoadPoint& hangs) {
-  const std::string load =
-      hangs.open ? table::number_text(hangs.offered) + " requests a second"
-                 : table::counted_text(hangs.clients, "client", "clients") + (hangs.thinks ? " that think" : "");
+  const std::string load = hangs.open ? table::number_text(hangs.offered) + " requests a second"
+                                      : table::counted_text(hangs.clients, "client", "clients");
   return fmt::format(", as from {} on: {}", load, hangs.stuck_reason);
 }
 
