@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "advise/service_worth.h"
 #include "improve/kind.h"
 #include "improve/kinds/kinds.h"
 #include "model/pool_capacity.h"
@@ -21,20 +22,6 @@ using whatif::Variant;
 
 constexpr double kSizeFactors[] = {1.25, 1.5, 2, 3, 4, 6, 8};
 constexpr double kTie = 0.02;  // of throughputs: the smaller size, or the smaller change, is enough
-
-// How good a program is.
-struct Worth {
-  // Whether it hangs where the recorded program does; with more clients only; or not at all, as far as that is simulated.
-  enum class Runs : uint8_t { as_recorded, with_more, always };
-  double value = 0;  // the greater the better; the inverse of p99, if that is the objective
-  Runs runs = Runs::always;
-
-  bool exceeds(const Worth& other, double share) const {
-    return runs == other.runs ? value > other.value * (1 + share) : runs > other.runs;
-  }
-  bool operator<(const Worth& other) const { return other.exceeds(*this, 0); }
-  bool operator>(const Worth& other) const { return exceeds(other, 0); }
-};
 
 // A change that was simulated beside others.
 struct Tried {
@@ -92,14 +79,12 @@ class ServiceAdviser {
     found_.before = *std::move(before);
     if (base::Status status = points({}, found_.recorded_before, found_.load_before); !status) return status.error();
     if (base::Status status = find_hanging_load(); !status) return status.error();
-    Made nothing{.members = {}, .clients = std::max(4u, 4 * found_.before.point.clients)};
-    if (const std::optional<LoadPoint>& hangs = found_.before.hangs)
-      nothing.clients = std::max(nothing.clients, 2 * hangs->clients);
-    clients_ = nothing.clients;
-    if (base::Status status = measure_recorded(); !status) return status.error();
-    const std::optional<Worth> worth = worth_of({}, clients_);
-    if (!worth) return base::Error{"the recorded program cannot be simulated under a load"};
-    nothing.worth = worth_ = *worth;
+    base::Result<WorthMeter> meter =
+        WorthMeter::make(service_, pricer_, {options_.objective, options_.load}, found_.before, found_.load_before);
+    if (!meter) return meter.error();
+    meter_.emplace(*std::move(meter));
+    found_.per_second = meter_->per_second();
+    const Made nothing{.members = {}, .worth = meter_->recorded(), .clients = meter_->clients()};
     each_alone(nothing);
     Made best = grown(nothing);
     if (!together_.empty()) {
@@ -115,62 +100,6 @@ class ServiceAdviser {
   }
 
  private:
-  // With which the recorded program runs, and is saturated as far as it can be; 0: it hangs with one.
-  uint32_t clients_without_hang() const {
-    const std::optional<LoadPoint>& hangs = found_.before.hangs;
-    return hangs ? std::min(clients_, hangs->clients - 1) : clients_;
-  }
-
-  base::Status measure_recorded() {
-    const double most = found_.before.point.per_second;
-    base::Result<double> many = service_.capacity({}, clients_without_hang());
-    if (!many) return many.error();
-    falls_off_ = *many < most * (1 - kTellableRate);
-    many = capacity({}, clients_without_hang());
-    if (!many) return many.error();
-    found_.per_second = *many;
-    return {};
-  }
-
-  // If the recorded program answers less, the more clients ask: what a program answers to as many as saturate that, and to twice as many,
-  // counts, too, so that no change is a gain which only keeps up with more clients. 0: it hangs with `clients`.
-  base::Result<double> capacity(const Variant& variant, uint32_t clients) const {
-    base::Result<double> most = service_.capacity(variant, clients);
-    if (!most || *most <= 0 || !falls_off_) return most;
-    for (const uint32_t fewer : {found_.before.point.clients, 2 * found_.before.point.clients}) {
-      if (fewer >= clients) continue;
-      const base::Result<double> made = service_.capacity(variant, fewer);
-      if (!made) return made;
-      most = std::max(*most, *made);
-    }
-    return most;
-  }
-
-  // None: the changes exclude each other, or the program hangs where the recorded one does not.
-  std::optional<Worth> worth_of(const std::vector<Improvement>& improvements, uint32_t clients) const {
-    const base::Result<Variant> variant = pricer_.variant(improvements);
-    if (!variant) return std::nullopt;
-    if (options_.objective == ServiceObjective::p99) {
-      const base::Result<LoadPoint> point = service_.at_load(*variant, options_.load);
-      if (!point) return std::nullopt;
-      if (point->stuck)
-        return found_.load_before.stuck ? std::optional(Worth{0, Worth::Runs::as_recorded}) : std::nullopt;
-      return point->p99_ns > 0 ? std::optional(Worth{1e9 / static_cast<double>(point->p99_ns)}) : std::nullopt;
-    }
-    const base::Result<double> made = capacity(*variant, clients);
-    if (!made) return std::nullopt;
-    if (!found_.before.hangs) return *made > 0 ? std::optional(Worth{*made}) : std::nullopt;
-    if (*made <= 0 || improvements.empty()) {
-      const base::Result<double> fewer = capacity(*variant, clients_without_hang());
-      return fewer ? std::optional(Worth{*fewer, Worth::Runs::as_recorded}) : std::nullopt;
-    }
-    // A pool that is larger only puts off that its workers wait for each other.
-    constexpr uint32_t kManyTimes = 16;
-    const base::Result<double> many =
-        service_.capacity(*variant, std::min(kClientsMost, kManyTimes * found_.before.hangs->clients));
-    return Worth{*made, many && *many > 0 ? Worth::Runs::always : Worth::Runs::with_more};
-  }
-
   // With the change beside those made already; in place of another size of the same pool.
   std::optional<Worth> worth_with(const Made& made, const Candidate& candidate) const {
     std::vector<Improvement> all;
@@ -178,7 +107,7 @@ class ServiceAdviser {
       if (!is_size(candidate) || !is_same(member.candidate, candidate)) all.push_back(member.candidate.improvement);
     }
     all.push_back(candidate.improvement);
-    return worth_of(all, made.clients);
+    return meter_->worth_of(all, made.clients);
   }
 
   base::Status points(const Variant& variant, LoadPoint& recorded, LoadPoint& at_load) const {
@@ -289,8 +218,9 @@ class ServiceAdviser {
 
   // The faster program needs more clients to be saturated.
   void set_clients(Made& made) const {
-    if (options_.objective != ServiceObjective::throughput || worth_.value <= 0) return;
-    const double clients = clients_ * made.worth.value / worth_.value;
+    const double recorded = meter_->recorded().value;
+    if (options_.objective != ServiceObjective::throughput || recorded <= 0) return;
+    const double clients = meter_->clients() * made.worth.value / recorded;
     made.clients = std::max(made.clients, static_cast<uint32_t>(std::min<double>(kClientsMost, clients)));
   }
 
@@ -345,7 +275,7 @@ class ServiceAdviser {
         if (std::ranges::none_of(sizes, is_replaced)) all.push_back(member.candidate.improvement);
       }
       for (const Candidate& size : sizes) all.push_back(size.improvement);
-      return worth_of(all, made.clients);
+      return meter_->worth_of(all, made.clients);
     };
     std::vector<Candidate> sizes = all_sizes(made, kLarge);
     std::optional<Worth> worth = with(sizes);
@@ -423,7 +353,7 @@ class ServiceAdviser {
       for (size_t j = 0; j < made.members.size(); ++j) {
         if (!goes[j]) others.push_back(made.members[j].candidate.improvement);
       }
-      const std::optional<Worth> worth = worth_of(others, made.clients);
+      const std::optional<Worth> worth = meter_->worth_of(others, made.clients);
       goes[i] = worth && !made.worth.exceeds(*worth, kNothing);
       if (goes[i]) made.worth = std::max(made.worth, *worth);
     }
@@ -438,7 +368,7 @@ class ServiceAdviser {
     for (size_t i = 0; i < made.members.size(); ++i) {
       std::vector<Improvement> others = made.improvements();
       others.erase(others.begin() + static_cast<ptrdiff_t>(i));
-      const std::optional<Worth> worth = worth_of(others, made.clients);
+      const std::optional<Worth> worth = meter_->worth_of(others, made.clients);
       if (worth && (!least || *worth > least->second)) least = {i, *worth};
     }
     return least;
@@ -514,7 +444,7 @@ class ServiceAdviser {
         const auto smaller = std::max(size.size_before + 1, static_cast<uint32_t>(size.size_before * factor));
         if (smaller >= chosen) break;
         size.size_after = smaller;
-        const std::optional<Worth> worth = worth_of(made.improvements(), made.clients);
+        const std::optional<Worth> worth = meter_->worth_of(made.improvements(), made.clients);
         if (worth && !made.worth.exceeds(*worth, kTie)) break;
         size.size_after = chosen;
       }
@@ -541,7 +471,7 @@ class ServiceAdviser {
     for (const Tried& one : alone_) {
       const bool is_made = std::ranges::any_of(
           best.members, [&](const Tried& member) { return is_same(member.candidate, one.candidate); });
-      if (is_made || !one.worth.exceeds(worth_, kTellableRate)) continue;
+      if (is_made || !one.worth.exceeds(meter_->recorded(), kTellableRate)) continue;
       base::Result<ServiceChange> change = shown(one);
       if (!change) return change.error();
       found_.others.push_back(*std::move(change));
@@ -553,7 +483,7 @@ class ServiceAdviser {
   base::Result<ServiceChange> member(const Made& best, size_t index) const {
     std::vector<Improvement> others = best.improvements();
     others.erase(others.begin() + static_cast<ptrdiff_t>(index));
-    const std::optional<Worth> without = worth_of(others, best.clients);
+    const std::optional<Worth> without = meter_->worth_of(others, best.clients);
     base::Result<ServiceChange> change = shown(best.members[index]);
     if (!change) return change;
     change->is_needed = !without || without->runs < best.worth.runs;
@@ -587,8 +517,7 @@ class ServiceAdviser {
     ServiceChange change{.candidate = one.candidate, .at_load = {}, .curve = one.curve};
     const base::Result<Variant> variant = pricer_.variant(std::span(&one.candidate.improvement, 1));
     if (!variant) return variant.error();
-    base::Result<double> rate = capacity(*variant, clients_);
-    if (rate.ok() && *rate <= 0) rate = capacity(*variant, clients_without_hang());
+    const base::Result<double> rate = meter_->per_second(*variant);
     if (!rate) return rate.error();
     change.per_second = *rate;
     base::Result<LoadPoint> point = service_.at_load(*variant, options_.load);
@@ -601,9 +530,8 @@ class ServiceAdviser {
   // With how many clients the changed program hangs, if the recorded one does. A pool that is larger hangs with as many as it has workers.
   base::Status find_hang(const Variant& variant, ServiceChange& change) const {
     if (!found_.before.hangs) return {};
-    constexpr uint32_t kManyTimes = 16;
     const uint32_t least = found_.before.hangs->clients, size = change.candidate.improvement.size_after;
-    const uint32_t most = std::min(kClientsMost, std::max({kManyTimes * least, 2 * size, clients_}));
+    const uint32_t most = std::min(kClientsMost, std::max({kManyTimesHanging * least, 2 * size, meter_->clients()}));
     const base::Result<std::optional<LoadPoint>> hangs = service_.hangs_from(variant, most);
     if (!hangs) return hangs.error();
     if (*hangs) change.hangs_with = (*hangs)->clients;
@@ -616,9 +544,7 @@ class ServiceAdviser {
   const ServiceAdviceOptions options_;
   std::vector<Candidate> candidates_;
   ServiceAdvice found_;
-  uint32_t clients_ = 0;    // that saturate the recorded program
-  bool falls_off_ = false;  // with so many, it answers less than with fewer
-  Worth worth_;             // of it
+  std::optional<WorthMeter> meter_;
   std::vector<Tried> alone_;
 };
 

@@ -11,9 +11,6 @@
 // limit the program get larger, in place of the change that is missed least if there is no room. More cores never join:
 // they are no change of the program. Where cores limit it, recorded or with the best combination, what twice as many would give is
 // a row of its own.
-//
-// A recorded program that hangs with some number of clients is judged by what it answers with fewer. A change with which it
-// hangs with more clients only is better than any with which it hangs as before, and one with which it does not hang is better still.
 #pragma once
 
 #include <functional>
@@ -23,13 +20,9 @@
 
 #include "advise/advice.h"
 #include "advise/service.h"
+#include "advise/service_worth.h"
 
 namespace contrafact::advise {
-
-// Throughputs that differ by less do not differ: repeated runs do as much.
-inline constexpr double kTellableRate = 0.03;
-
-enum class ServiceObjective : uint8_t { throughput, p99 };
 
 struct ServiceChange {
   improve::Candidate candidate;

@@ -31,6 +31,15 @@ bool is_size(const ServiceChange& change) {
   return change.candidate.improvement.optimisation == improve::kinds::pool_size;
 }
 
+TEST(ServiceAdvice, ThatAProgramRunsIsWorthMoreThanWhatItAnswers) {
+  const Worth recorded{500, Worth::Runs::as_recorded}, later{400, Worth::Runs::with_more}, never{300};
+  EXPECT_TRUE(later.exceeds(recorded, 0.5));
+  EXPECT_TRUE(never.exceeds(later, 0.5));
+  EXPECT_FALSE(recorded.exceeds(never, 0));
+  EXPECT_TRUE((Worth{104}).exceeds({100}, kTellableRate));
+  EXPECT_FALSE((Worth{102}).exceeds({100}, kTellableRate));
+}
+
 TEST(ServiceAdvice, ThePoolThatLimitsGetsASizeThatIsEnough) {
   const Advised advised(sleeping_service(40));
   ASSERT_EQ(advised.advice.best.size(), 1u);
