@@ -28,12 +28,6 @@ std::vector<int64_t> uses_of(const whatif::LoadSimulator& simulator, const Servi
   return {};
 }
 
-EndpointAnswers measured_of(std::vector<int64_t>& ns) {
-  std::ranges::sort(ns);
-  return {static_cast<uint32_t>(ns.size()), analysis::percentile_ns(ns, 0.5), analysis::percentile_ns(ns, 0.9),
-          analysis::percentile_ns(ns, 0.99)};
-}
-
 EndpointAnswers at(const LoadPoint& point, uint32_t endpoint) {
   return endpoint < point.endpoints.size() ? point.endpoints[endpoint] : EndpointAnswers();
 }
@@ -67,7 +61,7 @@ std::vector<EndpointLoad> endpoint_loads(const whatif::LoadSimulator& simulator,
   for (uint32_t i = 0; i < loads.size(); ++i) {
     EndpointLoad& load = loads[i];
     load.endpoint = i;
-    load.measured = measured_of(answers_ns[i]);
+    load.measured = answers_of(answers_ns[i]);
     load.requests = load.measured.answers;
     if (load.requests == 0) continue;
     load.share = load.requests / static_cast<double>(of.size());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "model/pool_capacity.h"
 
@@ -19,13 +20,23 @@ using whatif::Variant;
 const std::vector<double> kPoisson;  // as Load has it
 constexpr size_t kBatchOfMser = 5;
 constexpr size_t kBatches = 20;
-constexpr double kTOfBatches = 1.729;  // Student's, 19 degrees of freedom, 90 %
+constexpr size_t kSections = 5;
+constexpr double kMoreMin = 0.03;  // with twice as much of what limits
+
+// Student's distribution, 90 %, by its expansion in the normal one's quantile (Fisher and Cornish, 1960): to a thousandth from four degrees
+// of freedom on.
+double student_t(double freedom) {
+  constexpr double z = 1.6449, z2 = z * z, z3 = z2 * z, z5 = z3 * z2, z7 = z5 * z2;
+  return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * freedom * freedom * freedom);
+}
 
 // The steady part of one simulated run.
 struct Steady {
   std::vector<const ServedRequest*> answered;  // in the order of their answers
   std::vector<double> rates;                   // requests a second, by batch
   double per_second = 0;
+  bool reached = true;
 };
 
 // Answers for each request that comes, in the last three quarters of the time in which some come: behind that, a queue only gets shorter.
@@ -53,10 +64,10 @@ Steady steady_of(const LoadRun& run, bool open, uint32_t clients) {
   std::vector<double> times;
   for (const ServedRequest* request : answered)
     times.push_back(static_cast<double>(request->answered_ns - request->arrived_ns));
-  const size_t begin = warm_up_end(times);
+  const auto [begin, is_steady] = mser_cut(times);
   // Behind it, not all clients ask any more.
   const size_t end = open || answered.size() <= 2 * clients ? answered.size() : answered.size() - clients;
-  Steady steady;
+  Steady steady{.reached = is_steady};
   if (end <= begin + 1) return steady;
   steady.answered.assign(answered.begin() + static_cast<ptrdiff_t>(begin),
                          answered.begin() + static_cast<ptrdiff_t>(end));
@@ -71,58 +82,145 @@ Steady steady_of(const LoadRun& run, bool open, uint32_t clients) {
   return steady;
 }
 
-// Half the width of the interval of a mean of batches.
-double half_width(const std::vector<double>& batches) {
-  if (batches.size() < 2) return 0;
-  const auto count = static_cast<double>(batches.size());
-  const double mean = std::accumulate(batches.begin(), batches.end(), 0.0) / count;
-  double squares = 0;
-  for (const double value : batches) squares += (value - mean) * (value - mean);
-  return kTOfBatches * std::sqrt(squares / (count - 1) / count);
+// The steady answers of all seeds.
+struct Answers {
+  std::vector<int64_t> shown_ns;                  // of the requests whose times are asked for
+  std::vector<std::vector<int64_t>> by_endpoint;  // of all
+  std::vector<double> rates;                      // requests a second, by batch
+  std::vector<EndpointAnswers> sections;          // of those that are shown, by section
+  uint32_t unsteady = 0;                          // seeds that reached no steady state
+};
+
+void add_sections(std::span<const int64_t> ns, Answers& to) {
+  for (size_t i = 0; i < kSections; ++i) {
+    const size_t begin = ns.size() * i / kSections, end = ns.size() * (i + 1) / kSections;
+    std::vector<int64_t> section(ns.begin() + static_cast<ptrdiff_t>(begin), ns.begin() + static_cast<ptrdiff_t>(end));
+    if (!section.empty()) to.sections.push_back(answers_of(section));
+  }
 }
 
-// Sorts them.
+TimeRange range_of(const Answers& answers, int64_t EndpointAnswers::* percentile, int64_t of_all_ns) {
+  std::vector<double> sections;
+  for (const EndpointAnswers& section : answers.sections) sections.push_back(static_cast<double>(section.*percentile));
+  const auto half_ns = static_cast<int64_t>(half_width(sections, static_cast<double>(of_all_ns)));
+  return {of_all_ns - half_ns, of_all_ns + half_ns};
+}
+
+// What a person can act on: a task that no worker is free for, rather than a client that waits for its answer.
+std::string reason_of(const std::vector<whatif::StuckTask>& stuck) {
+  const auto is_of_pool = [](const whatif::StuckTask& one) { return one.reason.find(" pool ") != std::string::npos; };
+  const auto found = std::ranges::find_if(stuck, is_of_pool);
+  return (found == stuck.end() ? stuck.front() : *found).reason;
+}
+
+// Of a pool, or of a group of threads, in the changed program.
+uint32_t size_now(const Variant& variant, uint32_t pool, const std::string& threads, uint32_t recorded) {
+  uint32_t now = recorded;
+  for (const whatif::PoolSize& changed : variant.pool_sizes) {
+    if (changed.pool.value == pool) now = changed.workers;
+  }
+  for (const whatif::ThreadSize& changed : variant.thread_sizes) {
+    if (changed.threads == threads) now = changed.count;
+  }
+  return now;
+}
+
+ServiceLimit::Kind kind_of_pool(format::PoolKind kind, uint32_t size) {
+  if (kind == format::PoolKind::permits) return ServiceLimit::Kind::permits;
+  return size == 1 ? ServiceLimit::Kind::thread : ServiceLimit::Kind::pool;
+}
+
+// The point of the least number of clients above `runs` with which the program hangs. `stuck`: one with which it does.
+base::Result<LoadPoint> bisected(uint32_t runs, LoadPoint stuck,
+                                 const std::function<base::Result<LoadPoint>(uint32_t)>& at) {
+  while (stuck.clients > runs + 1) {
+    const uint32_t middle = runs + (stuck.clients - runs) / 2;
+    base::Result<LoadPoint> point = at(middle);
+    if (!point) return point.error();
+    if (point->stuck) {
+      stuck = *std::move(point);
+    } else {
+      runs = middle;
+    }
+  }
+  return stuck;
+}
+
+}  // namespace
+
 EndpointAnswers answers_of(std::vector<int64_t>& ns) {
   std::ranges::sort(ns);
   return {static_cast<uint32_t>(ns.size()), analysis::percentile_ns(ns, 0.5), analysis::percentile_ns(ns, 0.9),
           analysis::percentile_ns(ns, 0.99)};
 }
 
-}  // namespace
-
-size_t warm_up_end(const std::vector<double>& values) {
+MserCut mser_cut(const std::vector<double>& values) {
   std::vector<double> batches;
   for (size_t i = 0; i + kBatchOfMser <= values.size(); i += kBatchOfMser)
     batches.push_back(std::accumulate(values.begin() + static_cast<ptrdiff_t>(i),
                                       values.begin() + static_cast<ptrdiff_t>(i + kBatchOfMser), 0.0) /
                       kBatchOfMser);
-  // From behind: the sums of what remains. A cut in the second half says that there is no steady state to see.
-  double sum = 0, squares = 0, best = INFINITY;
+  // From behind: the sums of what remains. Of the last quarter the errors are too unsure themselves. Chance makes a later cut a little better,
+  // and rounding where all values are alike.
+  constexpr double kBetter = 0.75, kAlike = 0.001;
+  double sum = 0, squares = 0, best = INFINITY, best_later = INFINITY;
   size_t cut = 0;
   for (size_t i = batches.size(); i-- > 0;) {
     sum += batches[i];
     squares += batches[i] * batches[i];
     const auto count = static_cast<double>(batches.size() - i);
-    if (i > batches.size() / 2 || count < 2) continue;
     const double error = (squares - sum * sum / count) / (count * count);
-    if (error <= best) best = error, cut = i;
+    if (i > batches.size() / 2) {
+      if (i <= batches.size() / 4 * 3) best_later = std::min(best_later, error);
+    } else if (count >= 2 && error <= best) {
+      best = error, cut = i;
+    }
   }
-  return cut * kBatchOfMser;
+  const double mean = batches.empty() ? 0 : sum / static_cast<double>(batches.size());
+  return {cut * kBatchOfMser, best_later >= kBetter * best || best <= std::pow(kAlike * mean, 2)};
 }
 
-Service::Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)
-    : simulator_(simulator), arrivals_(arrivals), options_(std::move(options)) {
-  refill_share_ = simulator_.refill_share();
+double half_width(const std::vector<double>& batches) {
+  const double sum = std::accumulate(batches.begin(), batches.end(), 0.0);
+  return half_width(batches, sum / static_cast<double>(std::max<size_t>(1, batches.size())));
+}
+
+double half_width(const std::vector<double>& sections, double of_all) {
+  if (sections.size() < 2) return 0;
+  const auto count = static_cast<double>(sections.size());
+  double squares = 0;
+  for (const double value : sections) squares += (value - of_all) * (value - of_all);
+  return student_t(count - 1) * std::sqrt(squares / (count - 1) / count);
+}
+
+void limit_by(const analysis::LockBound& bound, Saturation& found) {
+  found.limit = {.kind = ServiceLimit::Kind::lock,
+                 .id = bound.lock.value,
+                 .is_estimated = true,
+                 .more = found.point.per_second / bound.per_second - 1};
+  // So many waits as were counted may have been as many more or fewer as their root says.
+  const double half = 2 / std::sqrt(static_cast<double>(bound.waits));
+  found.point.per_second = bound.per_second;
+  found.point.low = std::max(0.0, bound.low_per_second * (1 - half));
+  found.point.high = std::min(found.point.high, bound.per_second * (1 + half));
+}
+
+base::Result<Service> Service::make(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals,
+                                    ServiceOptions options) {
+  Service service(simulator, arrivals, std::move(options));
+  service.refill_share_ = simulator.refill_share();
   std::vector<int64_t> recorded_ns;
-  for (uint32_t i = 0; i < simulator_.recorded_ns().size(); ++i) {
-    if (is_shown(i)) recorded_ns.push_back(simulator_.recorded_ns()[i]);
+  for (uint32_t i = 0; i < simulator.recorded_ns().size(); ++i) {
+    if (service.is_shown(i)) recorded_ns.push_back(simulator.recorded_ns()[i]);
   }
-  const base::Result<LoadPoint> recorded = at_load({}, 1);
-  if (!recorded || recorded->stuck || recorded_ns.empty()) return;
+  const base::Result<LoadPoint> recorded = service.at_load({}, 1);
+  if (!recorded) return recorded.error();
   // Of the medians: a few answers that something held up say little of what the service can take.
   std::ranges::sort(recorded_ns);
   const int64_t median_ns = analysis::percentile_ns(recorded_ns, 0.5);
-  if (median_ns > 0) error_ = static_cast<double>(recorded->p50_ns) / static_cast<double>(median_ns) - 1;
+  if (!recorded->stuck && median_ns > 0)
+    service.error_ = static_cast<double>(recorded->p50_ns) / static_cast<double>(median_ns) - 1;
+  return service;
 }
 
 whatif::SimulateOptions Service::machine(uint32_t cores) const {
@@ -134,61 +232,79 @@ bool Service::is_shown(uint32_t drawn) const {
 }
 
 base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
-  LoadPoint point{.open = load.open, .clients = load.open ? 0 : load.clients, .offered = load.per_second};
-  std::vector<int64_t> answers_ns;
-  std::vector<std::vector<int64_t>> by_endpoint;
-  std::vector<double> rates;
-  double per_second = 0, answered = 0;  // the latter of those that came
+  LoadPoint point{.open = load.open,
+                  .clients = load.open ? 0 : load.clients,
+                  .thinks = !load.thinks_ns.empty(),
+                  .offered = load.per_second};
+  Answers found;
+  double answered = 0;  // of those that came
   for (uint32_t seed = 1; seed <= options_.seeds; ++seed) {
     load.seed = seed;
     const base::Result<LoadRun> run = simulator_.simulate(variant, load, machine(options_.cores));
     if (!run) return run.error();
     if (!run->simulation.stuck.empty()) {
       point.stuck = true;
-      point.stuck_reason = run->simulation.stuck.front().reason;
+      point.stuck_reason = reason_of(run->simulation.stuck);
       return point;
     }
     const Steady steady = steady_of(*run, load.open, load.clients);
+    const size_t shown_before = found.shown_ns.size();
     for (const ServedRequest* request : steady.answered) {
       const int64_t ns = request->answered_ns - request->arrived_ns;
-      if (is_shown(request->drawn)) answers_ns.push_back(ns);
+      if (is_shown(request->drawn)) found.shown_ns.push_back(ns);
       if (options_.endpoints.empty()) continue;
       const uint32_t endpoint = options_.endpoints[request->drawn];
-      if (by_endpoint.size() <= endpoint) by_endpoint.resize(endpoint + 1);
-      by_endpoint[endpoint].push_back(ns);
+      if (found.by_endpoint.size() <= endpoint) found.by_endpoint.resize(endpoint + 1);
+      found.by_endpoint[endpoint].push_back(ns);
     }
-    rates.insert(rates.end(), steady.rates.begin(), steady.rates.end());
-    per_second += steady.per_second / options_.seeds;
+    add_sections(std::span(found.shown_ns).subspan(shown_before), found);
+    found.rates.insert(found.rates.end(), steady.rates.begin(), steady.rates.end());
+    found.unsteady += steady.reached ? 0 : 1;
+    point.per_second += steady.per_second / options_.seeds;
     if (load.open) answered += kept_up(*run) / options_.seeds;
     point.cores_used += run->simulation.core_utilisation / options_.seeds;
   }
-  for (std::vector<int64_t>& ns : by_endpoint) point.endpoints.push_back(answers_of(ns));
-  point.per_second = per_second;
+  for (std::vector<int64_t>& ns : found.by_endpoint) point.endpoints.push_back(answers_of(ns));
   constexpr double kKeepsUp = 0.97;
   point.keeps_up = !load.open || answered >= kKeepsUp;
-  // Open requests that are kept up with come as often as they come.
-  const double error = load.open && point.keeps_up ? 0 : std::fabs(error_);
-  constexpr double kRefillError = 0.5;  // of the estimate
-  const double refills =
-      load.open && point.keeps_up ? 0 : kRefillError * refill_share_ * std::min(1.0, point.cores_used);
-  const double half = std::max(half_width(rates), error * per_second) + refills * per_second;
-  point.low = std::max(0.0, per_second - half);
-  // Code that is not compiled yet takes up to twice as long.
-  const double uncompiled =
-      simulator_.still_compiles() && !(load.open && point.keeps_up) ? std::min(1.0, point.cores_used) : 0;
-  point.high = per_second + half + uncompiled * per_second;
-  if (!answers_ns.empty()) {
-    point.mean_ns =
-        static_cast<int64_t>(std::accumulate(answers_ns.begin(), answers_ns.end(), 0.0,
-                                             [](double sum, int64_t ns) { return sum + static_cast<double>(ns); }) /
-                             static_cast<double>(answers_ns.size()));
+  point.steady = 2 * found.unsteady <= options_.seeds;
+  if (!found.shown_ns.empty()) {
+    const double sum_ns = std::accumulate(found.shown_ns.begin(), found.shown_ns.end(), 0.0,
+                                          [](double sum, int64_t ns) { return sum + static_cast<double>(ns); });
+    point.mean_ns = static_cast<int64_t>(sum_ns / static_cast<double>(found.shown_ns.size()));
   }
-  const EndpointAnswers all = answers_of(answers_ns);
+  const EndpointAnswers all = answers_of(found.shown_ns);
   point.p50_ns = all.p50_ns;
   point.p90_ns = all.p90_ns;
   point.p99_ns = all.p99_ns;
+  point.p50_range = range_of(found, &EndpointAnswers::p50_ns, all.p50_ns);
+  point.p90_range = range_of(found, &EndpointAnswers::p90_ns, all.p90_ns);
+  point.p99_range = range_of(found, &EndpointAnswers::p99_ns, all.p99_ns);
+  widen(half_width(found.rates), point);
   if (options_.progress) options_.progress();
   return point;
+}
+
+void Service::widen(double half, LoadPoint& point) const {
+  constexpr double kRefillError = 0.5;  // of the estimate
+  const double error = std::fabs(error_.value_or(0)), used = std::min(1.0, point.cores_used);
+  const double refills = kRefillError * refill_share_ * used;
+  // Code that is not compiled yet takes up to twice as long.
+  const double uncompiled = simulator_.still_compiles() ? used : 0;
+  // Open requests that are kept up with come as often as they come.
+  const bool comes = point.open && point.keeps_up;
+  const double wide = comes ? half : std::max(half, error * point.per_second) + refills * point.per_second;
+  point.low = std::max(0.0, point.per_second - wide);
+  point.high = point.per_second + wide + (comes ? 0 : uncompiled * point.per_second);
+  const auto widen_times = [&](int64_t ns, TimeRange& range) {
+    const auto time = static_cast<double>(ns);
+    const double around = std::max(static_cast<double>(range.high_ns - ns), error * time) + refills * time;
+    range = {static_cast<int64_t>(std::max(0.0, time - around) / (1 + uncompiled)),
+             static_cast<int64_t>(time + around)};
+  };
+  widen_times(point.p50_ns, point.p50_range);
+  widen_times(point.p90_ns, point.p90_range);
+  widen_times(point.p99_ns, point.p99_range);
 }
 
 base::Result<LoadPoint> Service::at_clients(const Variant& variant, uint32_t clients, bool thinking) const {
@@ -226,16 +342,55 @@ base::Result<Service::Most> Service::most(const Variant& variant, uint32_t clien
 }
 
 base::Result<double> Service::capacity(const Variant& variant, uint32_t clients) const {
+  if (clients == 0) return 0.0;
   const base::Result<Most> found = most(variant, clients, machine(options_.cores));
   if (!found) return found.error();
   return found->per_second;
+}
+
+std::vector<Service::Doubled> Service::doubled_pools(const Variant& variant) const {
+  std::vector<Doubled> all;
+  for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
+    const uint32_t size = simulator_.pool_size(pool);
+    if (size == 0 || size == model::kUnboundedPool) continue;
+    const std::string threads = simulator_.threads_of(pool);
+    const uint32_t now = size_now(variant, pool, threads, size);
+    Variant changed = variant;
+    std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
+    std::erase_if(changed.thread_sizes, [&](const whatif::ThreadSize& one) { return one.threads == threads; });
+    if (threads.empty()) {
+      changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
+    } else {
+      changed.thread_sizes.push_back({threads, 2 * now});
+    }
+    all.push_back({{.kind = kind_of_pool(simulator_.pools()[pool].kind, now),
+                    .id = pool,
+                    .size = now,
+                    .name = simulator_.pool_name(pool)},
+                   std::move(changed)});
+  }
+  return all;
+}
+
+base::Result<ServiceLimit> Service::starving_pool(const Variant& variant, const Saturation& found) const {
+  ServiceLimit best;
+  double most = 0;
+  for (Doubled& one : doubled_pools(variant)) {
+    const base::Result<LoadPoint> point = at_clients(one.variant, found.hangs->clients, false);
+    if (!point) return point.error();
+    if (point->stuck || point->per_second <= most) continue;
+    most = point->per_second;
+    best = std::move(one.pool);
+    best.starves = true;
+    best.more = found.point.per_second > 0 ? std::max(0.0, most / found.point.per_second - 1) : 0;
+  }
+  return best;
 }
 
 base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t clients) const {
   const uint32_t cores = options_.cores > 0 ? options_.cores : simulator_.recorded_cores();
   const base::Result<Most> base = most(variant, clients, machine(options_.cores));
   if (!base) return base.error();
-  constexpr double kMoreMin = 0.03;
   ServiceLimit best;
   const auto consider = [&](ServiceLimit limit, const Variant& changed,
                             const whatif::SimulateOptions& machine) -> base::Status {
@@ -252,37 +407,12 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     const base::Status status = consider(the_cores, variant, machine(2 * cores));
     if (!status) return status.error();
   }
+  const std::vector<Doubled> doubled = doubled_pools(variant);
   const auto consider_pools = [&](uint32_t of_cores, bool besides) -> base::Status {
-    for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
-      const uint32_t size = simulator_.pool_size(pool);
-      if (size == 0 || size == model::kUnboundedPool) continue;
-      uint32_t now = size;
-      for (const whatif::PoolSize& changed : variant.pool_sizes) {
-        if (changed.pool.value == pool) now = changed.workers;
-      }
-      const std::string threads = simulator_.threads_of(pool);
-      for (const whatif::ThreadSize& changed : variant.thread_sizes) {
-        if (changed.threads == threads) now = changed.count;
-      }
-      const bool permits = simulator_.pools()[pool].kind == format::PoolKind::permits;
-      const auto kind = permits    ? ServiceLimit::Kind::permits
-                        : now == 1 ? ServiceLimit::Kind::thread
-                                   : ServiceLimit::Kind::pool;
-      Variant changed = variant;
-      std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
-      std::erase_if(changed.thread_sizes, [&](const whatif::ThreadSize& one) { return one.threads == threads; });
-      if (threads.empty()) {
-        changed.pool_sizes.push_back({model::PoolId(pool), 2 * now});
-      } else {
-        changed.thread_sizes.push_back({threads, 2 * now});
-      }
-      ServiceLimit limit = the_cores;
-      if (besides) {
-        limit.besides = simulator_.pool_name(pool);
-      } else {
-        limit = {.kind = kind, .id = pool, .size = now, .name = simulator_.pool_name(pool)};
-      }
-      const base::Status status = consider(std::move(limit), changed, machine(of_cores));
+    for (const Doubled& one : doubled) {
+      ServiceLimit limit = besides ? the_cores : one.pool;
+      if (besides) limit.besides = one.pool.name;
+      const base::Status status = consider(std::move(limit), one.variant, machine(of_cores));
       if (!status) return status;
     }
     return {};
@@ -304,43 +434,52 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
   return best;
 }
 
-void Service::limit_by(const analysis::LockBound& bound, Saturation& found) {
-  found.limit = {.kind = ServiceLimit::Kind::lock,
-                 .id = bound.lock.value,
-                 .is_estimated = true,
-                 .more = found.point.per_second / bound.per_second - 1};
-  // So many waits as were counted may have been as many more or fewer as their root says.
-  const double half = 2 / std::sqrt(static_cast<double>(bound.waits));
-  found.point.per_second = bound.per_second;
-  found.point.low = std::max(0.0, bound.low_per_second * (1 - half));
-  found.point.high = std::min(found.point.high, bound.per_second * (1 + half));
-}
-
-// The least number of clients with which the program hangs, above one with which it does not.
-base::Result<LoadPoint> Service::least_hanging(const Variant& variant, uint32_t runs_with, LoadPoint hangs) const {
-  while (hangs.clients > runs_with + 1) {
-    const uint32_t middle = runs_with + (hangs.clients - runs_with) / 2;
-    base::Result<LoadPoint> point = at_clients(variant, middle, false);
+base::Result<std::optional<LoadPoint>> Service::hangs_from(const Variant& variant, uint32_t most) const {
+  const auto at = [&](uint32_t number) { return at_clients(variant, number, false); };
+  for (uint32_t clients = 1, runs_with = 0;; clients = std::min(2 * clients, most)) {
+    base::Result<LoadPoint> point = at(clients);
     if (!point) return point.error();
     if (point->stuck) {
-      hangs = *std::move(point);
+      base::Result<LoadPoint> least = bisected(runs_with, *std::move(point), at);
+      if (!least) return least.error();
+      return std::optional(*std::move(least));
+    }
+    if (clients >= most) return std::optional<LoadPoint>();
+    runs_with = clients;
+  }
+}
+
+base::Result<LoadPoint> Service::least_hanging_load(const Variant& variant, double k) const {
+  base::Result<LoadPoint> stuck = at_load(variant, k);
+  if (!stuck) return stuck.error();
+  if (!arrivals_.open)
+    return bisected(0, *std::move(stuck), [&](uint32_t clients) { return at_clients(variant, clients, true); });
+  constexpr double kNear = 1.05;
+  constexpr int kSteps = 10;
+  double runs_with = 0;
+  for (int step = 0; step < kSteps && stuck->offered > runs_with * kNear; ++step) {
+    const double middle = (runs_with + stuck->offered) / 2;
+    base::Result<LoadPoint> point = at_rate(variant, middle);
+    if (!point) return point.error();
+    if (point->stuck) {
+      stuck = std::move(point);
     } else {
       runs_with = middle;
     }
   }
-  return hangs;
+  return stuck;
 }
 
 base::Result<Saturation> Service::saturation(const Variant& variant, bool with_limit) const {
   constexpr double kNoMore = 0.01;
-  constexpr uint32_t kClientsMost = 4096;
   Saturation found;
   int flat = 0;
   for (uint32_t clients = 1; clients <= kClientsMost && flat < 2; clients *= 2) {
     base::Result<LoadPoint> point = at_clients(variant, clients, false);
     if (!point) return point.error();
     if (point->stuck) {
-      base::Result<LoadPoint> least = least_hanging(variant, clients / 2, *std::move(point));
+      base::Result<LoadPoint> least =
+          bisected(clients / 2, *std::move(point), [&](uint32_t number) { return at_clients(variant, number, false); });
       if (!least) return least.error();
       found.hangs = *std::move(least);
       break;
@@ -357,11 +496,20 @@ base::Result<Saturation> Service::saturation(const Variant& variant, bool with_l
     limit_by(options_.lock_bounds.front(), found);
     return found;
   }
-  if (!with_limit || found.point.clients == 0) return found;
+  if (!with_limit) return found;
+  if (found.hangs && flat == 0) {
+    base::Result<ServiceLimit> starving = starving_pool(variant, found);
+    if (!starving) return starving.error();
+    found.limit = *std::move(starving);
+    if (found.limit.more > kMoreMin) return found;
+  }
   // More clients than saturate the program as it is, so that they can saturate it with more of something, too.
-  base::Result<ServiceLimit> limit = limit_of(variant, 2 * found.point.clients);
+  uint32_t clients = 2 * found.point.clients;
+  if (found.hangs) clients = std::min(clients, found.hangs->clients - 1);
+  if (clients == 0) return found;
+  base::Result<ServiceLimit> limit = limit_of(variant, clients);
   if (!limit) return limit.error();
-  found.limit = *std::move(limit);
+  if (limit->kind != ServiceLimit::Kind::none) found.limit = *std::move(limit);
   return found;
 }
 

@@ -9,40 +9,50 @@
 // changes_max then, one goes after another, each time that without which the program is best, with the sizes of pools
 // as they are or one step smaller: what goes may be what kept a pool of that size from standing still. Then the pools that
 // limit the program get larger, in place of the change that is missed least if there is no room. More cores never join:
-// they are no change of the program.
+// they are no change of the program. Where cores limit it, recorded or with the best combination, what twice as many would give is
+// a row of its own.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "advise/advice.h"
 #include "advise/service.h"
+#include "advise/service_worth.h"
 
 namespace contrafact::advise {
 
-// Throughputs that differ by less do not differ: repeated runs do as much.
-inline constexpr double kTellableRate = 0.03;
-
-enum class ServiceObjective : uint8_t { throughput, p99 };
-
 struct ServiceChange {
   improve::Candidate candidate;
-  double per_second = 0;  // that the program can answer with this change alone; 0: it hangs
-  LoadPoint at_load;      // with this change alone, at the load of ServiceAdviceOptions
-  double added = 0;       // the share by which the best combination is better with it than without; 0: no member
-  std::string curve;      // of sizes: throughputs of other sizes, in words
+  // That the program can answer with this change alone: with as many clients as ServiceAdvice::per_second is of; if the recorded
+  // program hangs with some number and this one does not, with as many as saturate it. 0: it hangs.
+  double per_second = 0;
+  LoadPoint at_load;  // with this change alone, at the load of ServiceAdviceOptions
+  // The share by which the best combination is better with it than without; 0: no member. Of cores: the best combination on such a
+  // machine.
+  double added = 0;
+  bool is_needed = false;  // without it the best combination hangs
+  // With this change alone the program hangs with so many clients, at least. Only known where the recorded one hangs.
+  std::optional<uint32_t> hangs_with = {};
+  std::string curve = {};  // of sizes: throughputs of other sizes, in words
   bool hangs() const { return per_second <= 0; }
+  bool is_of_machine() const;
 };
 
 struct ServiceAdvice {
   ServiceObjective objective = ServiceObjective::throughput;
   double load = 1;                            // k: of the points below
   Saturation before, after;                   // of the recorded program, of the best combination
+  double per_second = 0;                      // the recorded program, measured as the changes are
   LoadPoint recorded_before, recorded_after;  // at the recorded load
   LoadPoint load_before, load_after;          // at k times the recorded load
+  std::optional<LoadPoint> load_hangs;        // the least such load under which the recorded program hangs
   std::vector<ServiceChange> best;            // what adds most first
-  std::vector<ServiceChange> others;          // that gain by themselves, best first
+  std::vector<ServiceChange> others;          // that gain by themselves, best first; then cores
+  // Of rows, those first in `best`, from 1 on: with which alone the recorded program, which hangs, does not.
+  std::vector<size_t> hang_removed_by() const;
 };
 
 struct ServiceAdviceOptions {

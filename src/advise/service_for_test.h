@@ -1,6 +1,7 @@
 // A recorded service in text, ready for the tests of what is simulated of it.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -12,8 +13,49 @@
 
 namespace contrafact::advise {
 
-struct RecordedService {
-  explicit RecordedService(const std::string& text) {
+// Two handlers; each request computes 2 ms and sleeps for 8 ms. One client, which asks `think_ms` after each answer.
+inline std::string sleeping_service(int requests, int think_ms = 10) {
+  std::string text =
+      "fact cores 2\nmethod m1 shop.Page.run Page.java:1\npool handlers thread_pool 2 2\nthread main\nthread w1\n"
+      "connection a accepted 80 5001\n";
+  std::string worker;
+  for (int i = 0; i < requests; ++i) {
+    const int64_t at = (10 + think_ms) * 1'000'000LL * i;
+    text += fmt::format("{} main task_spawn t{} - handlers m1\n", at, i + 1);
+    worker += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{2} w1 block_begin sleep -\n{3} w1 block_end sleep\n{3} w1 send "
+        "a 10\n"
+        "{3} w1 task_end t{1}\n",
+        at, i + 1, at + 2'000'000, at + 10'000'000);
+  }
+  return text + worker;
+}
+
+// Each handler computes 2 ms and waits for a task of its own pool, which computes 4 ms: as many requests at a time as there are handlers
+// wait for each other for ever. One client, which asks 14 ms after each answer.
+inline std::string self_waiting_service(int handlers, int requests = 40) {
+  std::string text = fmt::format(
+      "fact cores 4\nmethod m1 shop.Page.run Page.java:1\npool handlers thread_pool {0} {0}\nthread main\nthread "
+      "w1\nthread w2\n"
+      "context c1 - m1:7\nconnection a accepted 80 5001\n",
+      handlers);
+  std::string one, other;
+  for (int i = 0; i < requests; ++i) {
+    const int64_t at = 20'000'000LL * i;
+    text += fmt::format("{} main task_spawn t{} - handlers m1\n", at, 2 * i + 1);
+    one += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{2} w1 task_spawn t{3} c1 handlers m1\n{2} w1 wait_begin t{3} "
+        "c1\n"
+        "{4} w1 wait_end t{3}\n{4} w1 send a 10\n{4} w1 task_end t{1}\n",
+        at, 2 * i + 1, at + 2'000'000, 2 * i + 2, at + 6'000'000);
+    other += fmt::format("{0} w2 task_start t{1}\n{2} w2 task_complete t{1}\n{2} w2 task_end t{1}\n", at + 2'000'000,
+                         2 * i + 2, at + 6'000'000);
+  }
+  return text + one + other;
+}
+
+struct ServiceForTest {
+  explicit ServiceForTest(const std::string& text) {
     base::Result<model::Trace> parsed = model::parse_text(text);
     EXPECT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
     trace = *std::move(parsed);
@@ -28,7 +70,9 @@ struct RecordedService {
   void simulate(ServiceOptions options = {}) {
     options.requests = 400;
     options.seeds = 1;
-    service.emplace(*simulator, arrivals, std::move(options));
+    base::Result<Service> made = Service::make(*simulator, arrivals, std::move(options));
+    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
+    service.emplace(*std::move(made));
   }
   model::Trace trace;
   std::optional<model::Facts> facts;

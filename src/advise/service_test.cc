@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "advise/service_for_test.h"
@@ -11,30 +12,12 @@
 namespace contrafact::advise {
 namespace {
 
-// Two handlers; each request computes 2 ms and sleeps for 8 ms. One client, which asks 10 ms after each answer.
-std::string service_text(int requests) {
-  std::string text =
-      "fact cores 2\nmethod m1 shop.Page.run Page.java:1\npool handlers thread_pool 2 2\nthread main\nthread w1\n"
-      "connection a accepted 80 5001\n";
-  std::string worker;
-  for (int i = 0; i < requests; ++i) {
-    const int64_t at = 20'000'000LL * i;
-    text += fmt::format("{} main task_spawn t{} - handlers m1\n", at, i + 1);
-    worker += fmt::format(
-        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{2} w1 block_begin sleep -\n{3} w1 block_end sleep\n{3} w1 send "
-        "a 10\n"
-        "{3} w1 task_end t{1}\n",
-        at, i + 1, at + 2'000'000, at + 10'000'000);
-  }
-  return text + worker;
-}
-
-struct Recorded : RecordedService {
-  explicit Recorded(const std::string& text) : RecordedService(text) { simulate(); }
+struct Recorded : ServiceForTest {
+  explicit Recorded(const std::string& text) : ServiceForTest(text) { simulate(); }
 };
 
 TEST(Service, ItsPoolIsWhatLimitsIt) {
-  const Recorded recorded(service_text(40));
+  const Recorded recorded(sleeping_service(40));
   const base::Result<Saturation> found = recorded.service->saturation({}, true);
   ASSERT_TRUE(found.ok());
   EXPECT_NEAR(found->point.per_second, 200, 4);
@@ -45,7 +28,7 @@ TEST(Service, ItsPoolIsWhatLimitsIt) {
 }
 
 TEST(Service, WithMoreWorkersItsCoresAre) {
-  const Recorded recorded(service_text(40));
+  const Recorded recorded(sleeping_service(40));
   const whatif::Variant variant{.pool_sizes = {{model::PoolId(0), 64}}};
   const base::Result<Saturation> found = recorded.service->saturation(variant, true);
   ASSERT_TRUE(found.ok());
@@ -54,8 +37,8 @@ TEST(Service, WithMoreWorkersItsCoresAre) {
 }
 
 TEST(Service, TheRecordedLoadIsSimulatedAsItWas) {
-  const Recorded recorded(service_text(40));
-  EXPECT_NEAR(recorded.service->error(), 0, 0.01);
+  const Recorded recorded(sleeping_service(40));
+  EXPECT_NEAR(recorded.service->error().value_or(1), 0, 0.01);
   const base::Result<LoadPoint> point = recorded.service->at_load({}, 1);
   ASSERT_TRUE(point.ok());
   EXPECT_NEAR(point->per_second, 50, 1);
@@ -63,7 +46,7 @@ TEST(Service, TheRecordedLoadIsSimulatedAsItWas) {
 }
 
 TEST(Service, AnOpenLoadBeyondItsSaturationIsNotKeptUpWith) {
-  const Recorded recorded(service_text(40));
+  const Recorded recorded(sleeping_service(40));
   const base::Result<LoadPoint> less = recorded.service->at_rate({}, 100), more = recorded.service->at_rate({}, 400);
   ASSERT_TRUE(less.ok() && more.ok());
   EXPECT_TRUE(less->keeps_up);
@@ -71,25 +54,8 @@ TEST(Service, AnOpenLoadBeyondItsSaturationIsNotKeptUpWith) {
   EXPECT_GT(more->p99_ns, 5 * less->p99_ns);
 }
 
-// A handler waits for a task of its own pool of three: three requests at a time wait for each other for ever.
 TEST(Service, TheLeastLoadIsFoundUnderWhichHandlersWaitForEachOther) {
-  std::string text =
-      "fact cores 4\nmethod m1 shop.Page.run Page.java:1\npool handlers thread_pool 3 3\nthread main\nthread "
-      "w1\nthread w2\n"
-      "context c1 - m1:7\nconnection a accepted 80 5001\n";
-  std::string one, other;
-  for (int i = 0; i < 40; ++i) {
-    const int64_t at = 20'000'000LL * i;
-    text += fmt::format("{} main task_spawn t{} - handlers m1\n", at, 2 * i + 1);
-    one += fmt::format(
-        "{0} w1 task_start t{1}\n{0} w1 receive a 10\n{2} w1 task_spawn t{3} c1 handlers m1\n{2} w1 wait_begin t{3} "
-        "c1\n"
-        "{4} w1 wait_end t{3}\n{4} w1 send a 10\n{4} w1 task_end t{1}\n",
-        at, 2 * i + 1, at + 2'000'000, 2 * i + 2, at + 6'000'000);
-    other += fmt::format("{0} w2 task_start t{1}\n{2} w2 task_complete t{1}\n{2} w2 task_end t{1}\n", at + 2'000'000,
-                         2 * i + 2, at + 6'000'000);
-  }
-  const Recorded recorded(text + one + other);
+  const Recorded recorded(self_waiting_service(3));
   const base::Result<Saturation> found = recorded.service->saturation({}, false);
   ASSERT_TRUE(found.ok());
   ASSERT_TRUE(found->hangs.has_value());
@@ -101,11 +67,106 @@ TEST(Service, TheLeastLoadIsFoundUnderWhichHandlersWaitForEachOther) {
   EXPECT_FALSE(fewer->stuck);
 }
 
+TEST(Service, APoolWhoseWorkersWaitForEachOtherLimitsIt) {
+  const Recorded recorded(self_waiting_service(3));
+  const base::Result<Saturation> found = recorded.service->saturation({}, true);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->limit.kind, ServiceLimit::Kind::pool);
+  EXPECT_EQ(found->limit.size, 3u);
+  EXPECT_TRUE(found->limit.starves);
+  EXPECT_GT(found->limit.more, 0.2);
+}
+
+// Four cores are used up by four requests, long before twelve handlers wait for each other.
+TEST(Service, ItHangsWithMoreClientsThanSaturateIt) {
+  const Recorded recorded(self_waiting_service(12));
+  const base::Result<Saturation> found = recorded.service->saturation({}, true);
+  const base::Result<std::optional<LoadPoint>> hangs = recorded.service->hangs_from({}, kClientsMost);
+  ASSERT_TRUE(found.ok() && hangs.ok());
+  EXPECT_EQ(found->limit.kind, ServiceLimit::Kind::cores);
+  ASSERT_TRUE(hangs->has_value());
+  EXPECT_GE((*hangs)->clients, 12u);
+}
+
+TEST(Service, TheLoadIsFoundFromWhichOnItHangs) {
+  const Recorded recorded(self_waiting_service(3));
+  const base::Result<LoadPoint> least = recorded.service->least_hanging_load({}, 40);
+  ASSERT_TRUE(least.ok());
+  EXPECT_TRUE(least->stuck);
+  EXPECT_TRUE(least->thinks);
+  const base::Result<LoadPoint> fewer = recorded.service->at_clients({}, least->clients - 1, true);
+  ASSERT_TRUE(fewer.ok());
+  EXPECT_FALSE(fewer->stuck);
+}
+
+TEST(Service, TimesHaveIntervals) {
+  const Recorded recorded(sleeping_service(40));
+  const base::Result<LoadPoint> steady = recorded.service->at_rate({}, 150);
+  ASSERT_TRUE(steady.ok());
+  for (const TimeRange& range : {steady->p50_range, steady->p90_range, steady->p99_range})
+    EXPECT_LE(range.low_ns, range.high_ns);
+  EXPECT_LE(steady->p99_range.low_ns, steady->p99_ns);
+  EXPECT_GE(steady->p99_range.high_ns, steady->p99_ns);
+  // Each section of a queue that only grows has other times.
+  const base::Result<LoadPoint> growing = recorded.service->at_rate({}, 400);
+  ASSERT_TRUE(growing.ok());
+  EXPECT_GT(growing->p50_range.high_ns - growing->p50_range.low_ns, growing->p50_ns / 4);
+  EXPECT_TRUE(steady->steady);
+  EXPECT_FALSE(growing->steady);
+}
+
+TEST(Service, ARecordingThatCannotBeSimulatedIsAnError) {
+  ServiceForTest recorded(sleeping_service(40));
+  model::Requests none = recorded.requests;
+  none.all.clear();
+  const base::Result<whatif::LoadSimulator> simulator = whatif::LoadSimulator::make(*recorded.facts, none);
+  ASSERT_TRUE(simulator.ok());
+  EXPECT_FALSE(Service::make(*simulator, recorded.arrivals, {}).ok());
+}
+
+TEST(Service, AnEstimatedLockAllowsLessThanWasSimulated) {
+  Saturation found;
+  found.point.per_second = 200, found.point.low = 190, found.point.high = 210;
+  limit_by({.lock = model::LockId(3),
+            .site = {},
+            .holder_at = {},
+            .waits = 100,
+            .held = 0.5,
+            .per_second = 100,
+            .low_per_second = 50},
+           found);
+  EXPECT_EQ(found.limit.kind, ServiceLimit::Kind::lock);
+  EXPECT_EQ(found.limit.id, 3u);
+  EXPECT_TRUE(found.limit.is_estimated);
+  EXPECT_DOUBLE_EQ(found.limit.more, 1);
+  EXPECT_DOUBLE_EQ(found.point.per_second, 100);
+  EXPECT_DOUBLE_EQ(found.point.low, 40);  // a hundred waits are known to a fifth
+  EXPECT_DOUBLE_EQ(found.point.high, 120);
+}
+
+TEST(Service, IntervalsAreThoseOfStudentsDistribution) {
+  EXPECT_DOUBLE_EQ(half_width({5}), 0);
+  EXPECT_DOUBLE_EQ(half_width({5, 5, 5}), 0);
+  std::vector<double> batches;
+  for (int i = 0; i < 20; ++i) batches.push_back(i % 2);
+  // 1.729 of the standard error, which is half a unit times the root of 20/19, through the root of 20.
+  EXPECT_NEAR(half_width(batches), 1.729 * 0.5 / std::sqrt(19.0), 1e-3);
+  EXPECT_NEAR(half_width({1, 1, 1, 1, 1}, 0), 2.132 * std::sqrt(5.0 / 4) / std::sqrt(5.0), 2e-3);
+}
+
 TEST(Service, TheBeginningIsCutOffWhereTheRestIsSteady) {
   std::vector<double> values(200, 10);
   for (size_t i = 0; i < 30; ++i) values[i] = 100 - 3 * static_cast<double>(i);
-  EXPECT_NEAR(static_cast<double>(warm_up_end(values)), 30, 5);
-  EXPECT_EQ(warm_up_end(std::vector<double>(200, 10)), 0u);
+  EXPECT_NEAR(static_cast<double>(mser_cut(values).begin), 30, 5);
+  EXPECT_TRUE(mser_cut(values).steady);
+  EXPECT_TRUE(mser_cut(std::vector<double>(400, 2.9e8 / 3)).steady);
+  EXPECT_EQ(mser_cut(std::vector<double>(200, 10)).begin, 0u);
+}
+
+TEST(Service, TimesThatOnlyGrowAreNoSteadyState) {
+  std::vector<double> values;
+  for (int i = 0; i < 400; ++i) values.push_back(i);
+  EXPECT_FALSE(mser_cut(values).steady);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "cli/profile_input.h"
 #include "cli/progress.h"
 #include "cli/recordings.h"
+#include "cli/service_options.h"
 #include "cli/service_report.h"
 #include "cli/trace_input.h"
 #include "improve/task_candidates.h"
@@ -38,6 +39,8 @@ struct Options {
   std::string model = "both";
   std::string objective = "auto";
   double load = 1;
+  std::string arrivals = "recorded";
+  bool by_task = false;
   std::string specs;
   std::string plot;
   std::vector<std::string> sources;
@@ -85,7 +88,7 @@ AdviceOptions advice_options(const Options& options, const AdviceDocument& docum
 }
 
 // The recorded profile against that of the best combination, with the table of improvements.
-base::Status write_plot(const std::string& path, const AdviceDocument& document, const table::Table& improvements) {
+base::Status write_plot(const std::string& path, const AdviceDocument& document) {
   const model::Trace& trace = document.trace();
   const Combination& best = document.best;
   report::ProfilePage page{.title = "Concurrency profile: recorded and improved"};
@@ -96,6 +99,7 @@ base::Status write_plot(const std::string& path, const AdviceDocument& document,
     page.runs.push_back(run_profile("best combination", "", *best.effect.estimate.trace,
                                     analysis::thread_usage(*best.effect.estimate.trace)));
   }
+  const table::Table improvements = improvements_table(document);
   page.tables.push_back({"Improvements", &improvements});
   return write_output(path, report::profile_page(page));
 }
@@ -222,6 +226,33 @@ bool asks_for_service(const Options& options) {
          (options.objective == "auto" && !options.weights_given.given() && options.model == "both");
 }
 
+// Whether only that will do.
+bool insists_on_service(const Options& options) {
+  return asks_for_service(options) && (options.objective != "auto" || options.by_task);
+}
+
+base::Result<ServiceReport> service_report_of(const Options& options, const Recordings& recordings,
+                                              const advise::Pricer& pricer, const AdviceDocument& document,
+                                              Progress& progress) {
+  constexpr size_t kRequestsMin = 20;
+  base::Result<ServiceReport> report = service_report(
+      pricer, document.advices, document.best,
+      {.advice = {.objective =
+                      options.objective == "p99" ? advise::ServiceObjective::p99 : advise::ServiceObjective::throughput,
+                  .load = options.load,
+                  .changes_max = options.changes_max > 0 ? options.changes_max : SIZE_MAX},
+       .reading = {.by_task = options.by_task, .open = open_of(options.arrivals), .requests_min = kRequestsMin},
+       .cores = options.cores,
+       .with_loads = !options.plot.empty()},
+      progress);
+  if (report.ok() && !recordings.others.empty())
+    report->notes.push_back(
+        fmt::format("of {} recordings, this is of {} alone, that of median length; what shortens the "
+                    "run (--objective duration) is priced in all of them",
+                    recordings.others.size() + 1, recordings.path));
+  return report;
+}
+
 SpecList specs_of(const ServiceReport& report) {
   SpecList list;
   for (const advise::ServiceChange& change : report.advice.best) {
@@ -250,6 +281,77 @@ AdviceDocument document_of(const Options& options, const std::string& path, cons
           .all = options.all};
 }
 
+// All that is advised.
+struct Advised {
+  AdviceDocument document;
+  std::vector<std::unique_ptr<Prepared>> made =
+      {};  // of each recording, the shown one's first; empty: there is nothing to change
+  std::optional<ServiceReport> service = {};
+  std::string no_service = "it has neither tasks nor locks";  // why there is none
+};
+
+void add_starvations(const Recordings& recordings, const AllFacts& facts, AdviceDocument& document) {
+  for (size_t i = 0; i < recordings.others.size(); ++i) {
+    analysis::Starvations found = analysis::starvations(facts[i + 1]);
+    if (found.starved.empty() && found.risks.empty()) continue;
+    document.starved_elsewhere.push_back({recordings.others[i].path, &facts[i + 1].trace(), std::move(found)});
+  }
+}
+
+// REQUIRES: the shown recording has tasks or locks.
+base::Status add_advice(const Recordings& recordings, const AllFacts& facts, const Options& options,
+                        const Session& session, Advised& advised) {
+  AdviceDocument& document = advised.document;
+  Progress progress(session, "estimating improvements");
+  base::Result<std::vector<std::unique_ptr<Prepared>>> made = prepare_all(recordings, facts, options);
+  if (!made) return made.error();
+  advised.made = *std::move(made);
+  const Prepared& shown = *advised.made.front();
+  document.sections = shown.facts();
+  if (shown.sections) document.recordings = recordings_text(recordings, *shown.sections);
+  if (shown.sections && model::has_flows(tracked_recording(recordings))) {
+    const advise::FlowAdvice flows =
+        advise::advise_flows(*shown.pricer, section_flows(recordings, *shown.sections), memory_names(recordings), {});
+    document.flows = advise::lock_sentences(recordings.trace, flows);
+  }
+  if (base::Status status = advise_all(recordings, advised.made, options, progress, document); !status) return status;
+  if (!asks_for_service(options)) return {};
+  base::Result<ServiceReport> report = service_report_of(options, recordings, *shown.pricer, document, progress);
+  if (!report) return report.error();
+  advised.no_service = report->unusable;
+  if (advised.no_service.empty()) advised.service = *std::move(report);
+  return {};
+}
+
+base::Status write_all_specs(const Options& options, const Session& session, const Advised& advised) {
+  if (options.specs.empty()) return {};
+  if (advised.made.empty()) {
+    tell_specs(session, options.specs, {}, "nothing is advised");
+    return {};
+  }
+  const advise::Engines engines = advised.made.front()->engines();
+  return advised.service ? write_specs(options.specs, engines, advised.document, specs_of(*advised.service), session)
+                         : write_specs(options.specs, engines, advised.document, session);
+}
+
+base::Status show(const Options& options, const Session& session, const Advised& advised) {
+  const AdviceDocument& document = advised.document;
+  const std::optional<ServiceReport>& service = advised.service;
+  if (!options.plot.empty()) {
+    const base::Status written =
+        service ? write_output(options.plot, service_page(document, *service)) : write_plot(options.plot, document);
+    if (!written) return written;
+    tell_written(session, options.plot);
+  }
+  SourceLines source(options.sources);
+  if (options.json)
+    return print(advice_json(document, service ? service_json(document, *service, source) : table::Json()));
+  if (!service) return print_text(session, advice_text(document, session.out));
+  return print_text(session,
+                    service_text(document, *service, source, session.out) +
+                        "\nWhat shortens the run, or needs fewer threads: --objective duration, --objective threads\n");
+}
+
 int run(const Options& options, const Session& session) {
   const bool for_threads = options.objective == "threads" && !options.weights_given.given();
   const base::Result<advise::Weights> weights = advise::parse_weights(for_threads ? "peak=1,mean=1" : options.weights);
@@ -260,70 +362,18 @@ int run(const Options& options, const Session& session) {
   AllFacts facts;
   facts.emplace_back(trace);
   for (const Recording& other : recordings->others) facts.emplace_back(other.trace);
-  AdviceDocument document = document_of(options, recordings->path, facts.front(), *weights);
-  base::Result<std::vector<std::unique_ptr<Prepared>>> made = std::vector<std::unique_ptr<Prepared>>();
-  for (size_t i = 0; i < recordings->others.size(); ++i) {
-    analysis::Starvations found = analysis::starvations(facts[i + 1]);
-    if (found.starved.empty() && found.risks.empty()) continue;
-    document.starved_elsewhere.push_back({recordings->others[i].path, &facts[i + 1].trace(), std::move(found)});
+  Advised advised{.document = document_of(options, recordings->path, facts.front(), *weights)};
+  add_starvations(*recordings, facts, advised.document);
+  if (!trace.tasks.empty() || model::has_lock_events(trace)) {
+    const base::Status status = add_advice(*recordings, facts, options, session, advised);
+    if (!status) return fail(kExitImpossible, status.error().message);
   }
-  std::optional<ServiceReport> service;
-  if (trace.tasks.empty() && !model::has_lock_events(trace)) {
-    if (!options.specs.empty()) tell_specs(session, options.specs, {}, "nothing is advised");
-  } else {
-    Progress progress(session, "estimating improvements");
-    made = prepare_all(*recordings, facts, options);
-    if (!made) return fail(kExitImpossible, made.error().message);
-    const Prepared& shown = *made->front();
-    document.sections = shown.facts();
-    if (shown.sections) document.recordings = recordings_text(*recordings, *shown.sections);
-    if (shown.sections && model::has_flows(tracked_recording(*recordings))) {
-      const advise::FlowAdvice flows = advise::advise_flows(*shown.pricer, section_flows(*recordings, *shown.sections),
-                                                            memory_names(*recordings), {});
-      document.flows = advise::lock_sentences(trace, flows);
-    }
-    if (base::Status status = advise_all(*recordings, *made, options, progress, document); !status)
-      return fail(kExitImpossible, status.error().message);
-    if (asks_for_service(options)) {
-      base::Result<std::optional<ServiceReport>> report =
-          service_report(*shown.pricer, document.advices, document.best,
-                         {.objective = options.objective == "p99" ? advise::ServiceObjective::p99
-                                                                  : advise::ServiceObjective::throughput,
-                          .load = options.load,
-                          .changes_max = options.changes_max > 0 ? options.changes_max : SIZE_MAX},
-                         options.cores, progress);
-      if (!report) return fail(kExitImpossible, report.error().message);
-      service = *std::move(report);
-    }
-    if (!options.specs.empty()) {
-      base::Status written = service
-                                 ? write_specs(options.specs, shown.engines(), document, specs_of(*service), session)
-                                 : write_specs(options.specs, shown.engines(), document, session);
-      if (!written) return fail(kExitOutput, written.error().message);
-    }
-  }
-  table::Table improvements = improvements_table(document);
-  if (!options.plot.empty()) {
-    base::Status written = write_plot(options.plot, document, improvements);
-    if (!written) return fail(kExitOutput, written.error().message);
-    tell_written(session, options.plot);
-  }
-  if (!service && (options.objective == "throughput" || options.objective == "p99"))
-    return fail(kExitImpossible, fmt::format("{}: the recording has no requests on connections that the program "
-                                             "accepted; `contrafact load --by-task` takes tasks for them",
-                                             recordings->path));
-  std::string text;
-  SourceLines source(options.sources);
-  if (options.json) {
-    text = advice_json(document, service ? service_json(document, *service, source) : table::Json());
-  } else if (service) {
-    text = service_text(document, *service, source, session.out) +
-           "\nWhat shortens the run, or needs fewer threads: --objective duration, --objective threads\n";
-  } else {
-    text = advice_text(document, session.out);
-  }
-  base::Status printed = options.json ? print(text) : print_text(session, text);
-  return printed.ok() ? kExitOk : fail(kExitOutput, printed.error().message);
+  if (const base::Status status = write_all_specs(options, session, advised); !status)
+    return fail(kExitOutput, status.error().message);
+  if (!advised.service && insists_on_service(options))
+    return fail(kExitImpossible, fmt::format("{}: {}", recordings->path, advised.no_service));
+  const base::Status shown = show(options, session, advised);
+  return shown.ok() ? kExitOk : fail(kExitOutput, shown.error().message);
 }
 
 Run declare(OptionList& list) {
@@ -350,6 +400,8 @@ Run declare(OptionList& list) {
       .value_name("K")
       .check(decimal_number(0.01))
       .show_default();
+  add_arrivals_option(list, options->arrivals);
+  add_by_task_option(list, options->by_task);
   list.add_option("--changes", options->changes_max,
                   "Of a service: how many changes to make together, at most; default: as many as help")
       .check(whole_number(1));
@@ -377,7 +429,9 @@ Run declare(OptionList& list) {
       .check(whole_number(1));
   list.add_option("--specs", options->specs, "Write each improvement's spec into this folder, and best.json")
       .value_name("DIR");
-  list.add_option("--plot", options->plot, "Write the profiles, recorded and improved, as a page for a browser")
+  list.add_option(
+          "--plot", options->plot,
+          "Write the profiles, recorded and improved, or a service's curves and changes, as a page for a browser")
       .value_name("FILE");
   list.add_flag("--all", options->all,
                 "Print every improvement, also those that change nothing measurable by themselves");
@@ -391,8 +445,8 @@ Run declare(OptionList& list) {
 const Command kAdviseCommand{"advise",
                              "Rank what to change about tasks, locks, pools and cores, and what that would gain",
                              "contrafact advise run.cft\n"
-                             "contrafact advise run1.cft run2.cft run3.cft --weights time=1,mean=2\n"
-                             "contrafact advise run.cft sets.cft --specs specs --plot profile.html --cores 8",
+                             "contrafact advise run.cft --load 2 --changes 4 --source src\n"
+                             "contrafact advise run1.cft run2.cft sets.cft --specs specs --plot page.html",
                              declare};
 
 }  // namespace contrafact::cli

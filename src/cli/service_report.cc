@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <sstream>
 
-#include "advise/endpoint_loads.h"
 #include "advise/service.h"
 #include "advise/starvation_text.h"
 #include "cli/advice_tables.h"
 #include "cli/endpoint_tables.h"
 #include "cli/load_tables.h"
 #include "cli/metric_tables.h"
+#include "cli/service_words.h"
 #include "improve/kind.h"
 #include "improve/move_change.h"
+#include "report/load_picture.h"
 #include "table/value_text.h"
-#include "whatif/load.h"
 
 namespace contrafact::cli {
 
@@ -31,40 +31,23 @@ const table::Schema kServiceChangesSchema{
     "What to change so that the service answers more requests, and how long answers then take. Simulated.",
     {{"rank", "#", Type::integer, Unit::none,
       "Position: first the changes to make together, what adds most first, then those that gain by "
-      "themselves; the file name of its spec begins with it."},
+      "themselves, then cores, where these limit; the file name of its spec begins with it."},
      {"what", "what", Type::word, Unit::none, "The change."},
      {"where", "where", Type::location, Unit::none,
       "The place in the source that hands the tasks out or asks for the lock; or the pool."},
      {"per_s", "can answer/s", Type::change, Unit::requests,
-      "Requests a second that the saturated service answers, without and with this change alone; empty: with it alone "
-      "the program hangs."},
+      "Requests a second that the saturated service answers, without and with this change alone, from as many clients "
+      "(where more get fewer answers, the best of three such numbers); where it hangs with so many, from as many as it "
+      "runs with; empty: with the change alone the program hangs."},
      {"gain", "gain", Type::ratio, Unit::ratio, "How many more these are, by this change alone."},
      {"adds", "adds", Type::ratio, Unit::ratio,
-      "How many more all changes to make together bring with this one than without it; empty: it is none of them."},
+      "How many more all changes to make together bring with this one than without it; of cores, how many more they "
+      "bring on such a machine; empty: it is none of them, or without it they hang."},
      {"p50_ns", "p50", Type::change, Unit::ns,
       "Time that half of the answers do not exceed, at the given load, without and with this change alone.", 2},
      {"p99_ns", "p99", Type::change, Unit::ns, "The same of 99 in 100 answers.", 1}}};
 
 namespace {
-
-std::string rate_range_text(const LoadPoint& point) {
-  return fmt::format("{}/s ({} to {})", table::number_text(point.per_second), table::number_text(point.low),
-                     table::number_text(point.high));
-}
-
-std::string times_text(const LoadPoint& point) {
-  if (point.stuck) return "never (it hangs)";
-  return fmt::format("{} in the median, p90 {}, p99 {}", table::duration_text(static_cast<double>(point.p50_ns)),
-                     table::duration_text(static_cast<double>(point.p90_ns)),
-                     table::duration_text(static_cast<double>(point.p99_ns)));
-}
-
-std::string hangs_text(const advise::Saturation& saturation, std::string_view what) {
-  if (!saturation.hangs) return "";
-  return fmt::format("warning: {} hangs with {}: {}\n", what,
-                     table::counted_text(saturation.hangs->clients, "client", "clients"),
-                     saturation.hangs->stuck_reason);
-}
 
 advise::Advice as_advice(const ServiceChange& change) {
   advise::Advice advice;
@@ -72,9 +55,9 @@ advise::Advice as_advice(const ServiceChange& change) {
   return advice;
 }
 
-Cell p_change(int64_t before_ns, int64_t after_ns, bool stuck) {
-  if (stuck) return {};
-  return table::Change{static_cast<double>(before_ns), static_cast<double>(after_ns)};
+Cell time_change(const LoadPoint& before, const LoadPoint& after, int64_t LoadPoint::* time) {
+  if (before.stuck || after.stuck) return {};
+  return table::Change{static_cast<double>(before.*time), static_cast<double>(after.*time)};
 }
 
 std::string printable_lines(std::string_view text, bool unicode) {
@@ -101,16 +84,34 @@ std::string line_text(const Cell& cell, SourceLines& source) {
   return place == nullptr ? "" : source.line_at(*place);
 }
 
+// The sizes of cores are those of the program that they limit.
+std::string made_beside(const ServiceAdvice& advice) {
+  if (advice.after.limit.kind != advise::ServiceLimit::Kind::cores) return "";
+  return advice.best.size() == 1 ? ", with the first change"
+                                 : fmt::format(", with the first {} changes", advice.best.size());
+}
+
 // What the table has no room for.
-std::string change_text(const AdviceDocument& document, const ServiceChange& change, size_t rank, SourceLines& source) {
+std::string change_text(const AdviceDocument& document, const ServiceReport& report, const ServiceChange& change,
+                        size_t rank, SourceLines& source) {
   std::string out;
   const auto add = [&](const std::string& text) { out += fmt::format("#{} {}\n", rank, text); };
   const Cell place = place_cell_of(document, as_advice(change));
   if (!line_text(place, source).empty()) add(source_text(place, source));
   if (const model::ContextId runs_at = change.candidate.runs_at; runs_at.valid())
     add("runs at the wait: " + source_text(location_of(document.trace(), runs_at), source));
+  const ServiceAdvice& advice = report.advice;
   if (change.hangs()) add("warning: by itself it lets the program hang; make the others first");
-  if (!change.curve.empty()) add("can answer by size: " + change.curve);
+  if (change.is_needed && advice.best.size() > 1) add("without it the program with the other changes stands still");
+  if (change.hangs_with && *change.hangs_with != advice.before.hangs->clients)
+    add(fmt::format("with it alone the program stands still from {} on",
+                    table::counted_text(*change.hangs_with, "client", "clients")));
+  if (advice.load_before.stuck && !change.at_load.stuck)
+    add("with it alone answers take " + times_text(change.at_load) + " at this load");
+  if (change.is_of_machine()) add("note: a change of the machine, not of the program; it is in no combination");
+  if (!change.curve.empty())
+    add(fmt::format("can answer by size{}: {}",
+                    change.is_of_machine() && !advice.best.empty() ? made_beside(advice) : "", change.curve));
   const whatif::Improvement& improvement = change.candidate.improvement;
   if (whatif::target_of(improvement.optimisation) == whatif::Target::moves || !improvement.threads.empty()) {
     std::vector<std::string> notes;
@@ -120,38 +121,66 @@ std::string change_text(const AdviceDocument& document, const ServiceChange& cha
   return out;
 }
 
-table::Json service_point_json(const LoadPoint& point) {
-  if (point.stuck) return {{"hangs", true}};
-  return {{"hangs", false},         {"per_s", point.per_second},     {"low", point.low},
-          {"high", point.high},     {"p50_ns", point.p50_ns},        {"p90_ns", point.p90_ns},
-          {"p99_ns", point.p99_ns}, {"cores_used", point.cores_used}};
+// "#1 and #3"
+std::string rows_text(const std::vector<size_t>& rows) {
+  std::string out;
+  for (size_t i = 0; i < rows.size(); ++i)
+    out += fmt::format("{}#{}", i == 0 ? "" : i + 1 == rows.size() ? " or " : ", ", rows[i]);
+  return out;
 }
 
-}  // namespace
+// Rows with which alone the program hangs with more clients only.
+std::vector<size_t> putting_off(const ServiceAdvice& advice) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < advice.best.size() + advice.others.size(); ++i) {
+    const ServiceChange& change = i < advice.best.size() ? advice.best[i] : advice.others[i - advice.best.size()];
+    if (change.hangs_with && *change.hangs_with > advice.before.hangs->clients) rows.push_back(i + 1);
+  }
+  return rows;
+}
 
-base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& pricer, const advise::Advices& advices,
-                                                          const advise::Combination& best,
-                                                          const advise::ServiceAdviceOptions& options, uint32_t cores,
-                                                          Progress& progress) {
-  const std::optional<ServiceReport> none;
-  ServiceReport report{.requests = model::requests_by_connection(pricer.trace())};
-  constexpr size_t kRequestsMin = 20;
-  if (report.requests.all.size() < kRequestsMin) return none;
-  model::drop_warm_up(pricer.trace(), report.requests);
-  base::Result<whatif::LoadSimulator> simulator = whatif::LoadSimulator::make(pricer.facts(), report.requests);
-  if (!simulator) return simulator.error();
-  if (simulator->recorded_ns().empty()) return none;
-  report.arrivals = analysis::arrivals_of(report.requests);
-  report.recorded_ns = simulator->recorded_ns();
-  std::ranges::sort(report.recorded_ns);
-  report.notes = simulator->notes();
-  size_t done = 0;
-  const advise::Service service(*simulator, report.arrivals,
-                                {.cores = cores,
-                                 .lock_bounds = analysis::lock_bounds(pricer.facts(), report.requests),
-                                 .endpoints = advise::drawn_endpoints(*simulator, report.requests),
-                                 .progress = [&] { progress.update(++done, 0); }});
-  report.error = service.error();
+// From where on the programs stand still, and which rows change that.
+std::string hang_lines(const ServiceAdvice& advice) {
+  std::string out;
+  if (advice.before.hangs) {
+    out += "warning: " + hang_text(advice.before, "the program");
+    const std::vector<size_t> removing = advice.hang_removed_by(), later = putting_off(advice);
+    if (!removing.empty()) out += "; removed by " + rows_text(removing);
+    if (!later.empty()) out += "; put off by " + rows_text(later);
+    if (!advice.best.empty() && !advice.after.hangs) out += "; with all changes it does not";
+    out += "\n";
+  }
+  if (advice.after.hangs) out += "warning: " + hang_text(advice.after, "the changed program") + "\n";
+  return out;
+}
+
+// The load at which the program begins to hang, and why it does.
+std::string begin_text(const LoadPoint& hangs) {
+  const std::string load = hangs.open ? table::number_text(hangs.offered) + " requests a second"
+                                      : table::counted_text(hangs.clients, "client", "clients");
+  return fmt::format(", as from {} on: {}", load, hangs.stuck_reason);
+}
+
+std::string load_lines(const ServiceAdvice& advice) {
+  const auto line = [&](const std::string& load, const LoadPoint& before, const LoadPoint& after) {
+    std::string text = fmt::format("At {} {}", load, fate_text(before, "they"));
+    if (before.stuck) text += advice.load_hangs ? begin_text(*advice.load_hangs) : ": " + before.stuck_reason;
+    if (advice.best.empty()) return text + ".\n";
+    const bool plain = !after.stuck && after.keeps_up;
+    const bool alike = plain && !before.stuck && before.keeps_up;
+    return text + fmt::format("; with the changes {}.\n", alike   ? times_text(after)
+                                                          : plain ? "answers take " + times_text(after)
+                                                                  : fate_text(after, "they"));
+  };
+  std::string out = line("the recorded load", advice.recorded_before, advice.recorded_after);
+  if (advice.load != 1)
+    out += line(fmt::format("{} times the recorded load", table::number_text(advice.load)), advice.load_before,
+                advice.load_after);
+  return out;
+}
+
+advise::ServiceCandidates candidates_of(const advise::Pricer& pricer, const advise::Advices& advices,
+                                        const advise::Combination& best) {
   advise::ServiceCandidates candidates{.each = improve::move_candidates(pricer.trace()), .together = {}};
   for (const size_t member : best.members) {
     if (advices.ranked[member].target() == whatif::Target::tasks)
@@ -162,40 +191,106 @@ base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& 
       if (advice.failed.empty()) candidates.each.push_back(advice.candidate);
     }
   }
-  base::Result<ServiceAdvice> advice = advise::advise_service(service, pricer, candidates, options);
-  if (!advice) return advice.error();
-  report.advice = *std::move(advice);
-  return std::optional(std::move(report));
+  return candidates;
 }
 
-std::string requests_sentence(const model::Requests& requests, const analysis::Arrivals& arrivals) {
-  std::string text = fmt::format(
-      "{}{}{}: {} of them answered a second; ", table::counted_text(requests.all.size(), "request", "requests"),
-      requests.warm_up > 0 ? fmt::format(" behind the first {}, in which a JVM still compiles", requests.warm_up) : "",
-      requests.by_task ? ", each a task"
-                       : fmt::format("{} on {}", requests.warm_up > 0 ? "," : "",
-                                     table::counted_text(requests.connections, "connection", "connections")),
-      table::number_text(arrivals.per_second));
-  return text + (arrivals.open
-                     ? "they come at their own times"
-                     : fmt::format("from {} for each answer",
-                                   arrivals.clients == 1 ? "1 client that waits"
-                                                         : fmt::format("{} clients that wait", arrivals.clients)));
+// The curves of the recorded program and of the best combination.
+base::Result<std::vector<advise::ProgramLoads>> loads_of(const advise::Service& service, const advise::Pricer& pricer,
+                                                         const ServiceAdvice& advice) {
+  std::vector<whatif::Variant> variants{{}};
+  std::vector<advise::ProgramLoads> programs;
+  programs.push_back({.program = "recorded", .saturation = advice.before, .recorded = advice.recorded_before});
+  if (!advice.best.empty()) {
+    std::vector<whatif::Improvement> improvements;
+    for (const ServiceChange& change : advice.best) improvements.push_back(change.candidate.improvement);
+    base::Result<whatif::Variant> variant = pricer.variant(improvements);
+    if (!variant) return variant.error();
+    variants.push_back(*std::move(variant));
+    programs.push_back({.program = "changed", .saturation = advice.after, .recorded = advice.recorded_after});
+  }
+  if (base::Status status = advise::add_curves(service, variants, programs); !status) return status.error();
+  return programs;
+}
+
+// All that is said above the table.
+std::string head_text(const AdviceDocument& document, const ServiceReport& report) {
+  const ServiceAdvice& advice = report.advice;
+  const model::Trace& trace = document.trace();
+  std::string out = requests_sentence(report.requests, report.arrivals, report.arrivals_given) + ".\n";
+  if (advice.before.point.clients > 0)
+    out += fmt::format("It can answer {} (simulated), {}.\n", rate_text(advice.before.point),
+                       limit_text(trace, advice.before.limit));
+  if (const std::string hint = limit_hint(*document.facts, advice.before.limit); !hint.empty()) out += hint + ".\n";
+  if (!advice.best.empty()) {
+    const double before = advice.before.point.per_second;
+    const double gain = before > 0 ? advice.after.point.per_second / before - 1 : 0;
+    const std::string gain_text =
+        before > 0 ? fmt::format(", {}{}", gain < 0 ? "" : "+", table::percent_text(gain)) : "";
+    out += fmt::format("With {} it can answer {} (simulated{}), then {}.\n",
+                       advice.best.size() == 1 ? "the first change below"
+                                               : fmt::format("the first {} changes below", advice.best.size()),
+                       rate_text(advice.after.point), gain_text, limit_text(trace, advice.after.limit));
+    // One with which alone the program hangs comes after the others.
+    const auto runs = std::ranges::find_if_not(advice.best, &ServiceChange::hangs);
+    const advise::Advice first = as_advice(runs == advice.best.end() ? advice.best.front() : *runs);
+    out += fmt::format("Change first: {} at {}.\n", what_of(first), place_text_of(document, first));
+  }
+  out += "Answers took " + measured_text(report.recorded_ns) + ".\n" + load_lines(advice);
+  out += slowest_endpoint_text(report.requests, advice.recorded_before,
+                               advice.best.empty() ? nullptr : &advice.recorded_after);
+  out += hang_lines(advice) + error_warning(report.error);
+  out += steady_warning({&advice.before.point, &advice.after.point, &advice.recorded_before, &advice.recorded_after,
+                         &advice.load_before, &advice.load_after});
+  for (const std::string& note : report.notes) out += "note: " + note + "\n";
+  return out;
+}
+
+}  // namespace
+
+base::Result<ServiceReport> service_report(const advise::Pricer& pricer, const advise::Advices& advices,
+                                           const advise::Combination& best, const ServiceReportOptions& options,
+                                           Progress& progress) {
+  base::Result<advise::RecordedService> recorded = advise::recorded_service(pricer.facts(), options.reading);
+  if (!recorded) return recorded.error();
+  ServiceReport report;
+  report.unusable = recorded->unusable;
+  if (!report.unusable.empty()) return report;
+  size_t done = 0;
+  const base::Result<advise::Service> service = advise::service_of(
+      *recorded, pricer.facts(), {.cores = options.cores, .progress = [&] { progress.update(++done, 0); }});
+  if (!service) return service.error();
+  base::Result<ServiceAdvice> advice =
+      advise::advise_service(*service, pricer, candidates_of(pricer, advices, best), options.advice);
+  if (!advice) return advice.error();
+  report.advice = *std::move(advice);
+  if (options.with_loads) {
+    base::Result<std::vector<advise::ProgramLoads>> loads = loads_of(*service, pricer, report.advice);
+    if (!loads) return loads.error();
+    report.loads = *std::move(loads);
+  }
+  report.error = service->error();
+  report.recorded_ns = recorded->simulator->recorded_ns();
+  std::ranges::sort(report.recorded_ns);
+  report.notes = recorded->simulator->notes();
+  report.arrivals = recorded->arrivals;
+  report.arrivals_given = recorded->arrivals_given;
+  report.requests = std::move(recorded->requests);
+  return report;
 }
 
 table::Table service_changes_table(const AdviceDocument& document, const ServiceReport& report) {
   const ServiceAdvice& advice = report.advice;
   table::Table table(kServiceChangesSchema);
   int64_t rank = 0;
-  const double before = advice.before.point.per_second;
+  const double before = advice.per_second;
   const auto add = [&](const ServiceChange& change) {
     const advise::Advice one = as_advice(change);
     table.add_row({++rank, what_of(one), place_cell_of(document, one),
                    change.hangs() ? Cell() : Cell(table::Change{before, change.per_second}),
                    before > 0 && !change.hangs() ? Cell(change.per_second / before - 1) : Cell(),
                    change.added > 0 ? Cell(change.added) : Cell(),
-                   p_change(advice.load_before.p50_ns, change.at_load.p50_ns, change.at_load.stuck),
-                   p_change(advice.load_before.p99_ns, change.at_load.p99_ns, change.at_load.stuck)});
+                   time_change(advice.load_before, change.at_load, &LoadPoint::p50_ns),
+                   time_change(advice.load_before, change.at_load, &LoadPoint::p99_ns)});
   };
   for (const ServiceChange& change : advice.best) add(change);
   for (const ServiceChange& change : advice.others) add(change);
@@ -208,60 +303,32 @@ table::Table service_changes_table(const AdviceDocument& document, const Service
 std::string service_text(const AdviceDocument& document, const ServiceReport& report, SourceLines& source,
                          const table::TextStyle& style) {
   const ServiceAdvice& advice = report.advice;
-  const model::Trace& trace = document.trace();
-  std::string out = advise::starvations_text(trace, document.starvations, style.unicode);
-  out += requests_sentence(report.requests, report.arrivals) + ".\n";
-  const bool saturates = advice.before.point.clients > 0;
-  if (saturates)
-    out += fmt::format("It can answer {} (simulated), {}.\n", rate_range_text(advice.before.point),
-                       limit_text(trace, advice.before.limit));
-  if (const std::string hint = limit_hint(*document.facts, advice.before.limit); !hint.empty()) out += hint + ".\n";
-  if (!advice.best.empty()) {
-    const double gain = advice.after.point.per_second / std::max(1e-9, advice.before.point.per_second) - 1;
-    out += fmt::format("With {} it can answer {} (simulated, +{}), then {}.\n",
-                       advice.best.size() == 1 ? "the first change below"
-                                               : fmt::format("the first {} changes below", advice.best.size()),
-                       rate_range_text(advice.after.point), table::percent_text(gain),
-                       limit_text(trace, advice.after.limit));
-    const advise::Advice first = as_advice(advice.best.front());
-    out += fmt::format("Change first: {} at {}.\n", what_of(first), place_text_of(document, first));
-  }
-  out += fmt::format("Answers took {} in the median, p99 {} (measured).\n",
-                     table::duration_text(static_cast<double>(analysis::percentile_ns(report.recorded_ns, 0.5))),
-                     table::duration_text(static_cast<double>(analysis::percentile_ns(report.recorded_ns, 0.99))));
-  const auto times = [&](std::string_view load, const LoadPoint& before, const LoadPoint& after) {
-    out += fmt::format("At {} they take {} (simulated)", load, times_text(before));
-    out += advice.best.empty() ? ".\n" : fmt::format("; with the changes {}.\n", times_text(after));
-  };
-  times("the recorded load", advice.recorded_before, advice.recorded_after);
-  if (advice.load != 1)
-    times(fmt::format("{} times the recorded load", table::number_text(advice.load)), advice.load_before,
-          advice.load_after);
-  out += slowest_endpoint_text(report.requests, advice.recorded_before,
-                               advice.best.empty() ? nullptr : &advice.recorded_after);
-  out += hangs_text(advice.before, "the program");
-  out += hangs_text(advice.after, "the changed program");
-  constexpr double kErrorTold = 0.05;
-  if (std::fabs(report.error) > kErrorTold)
-    out += fmt::format(
-        "warning: simulated under the recorded load, the median answer takes {} {} than it did: so unsure are the "
-        "other figures\n",
-        table::percent_text(std::fabs(report.error)), report.error > 0 ? "longer" : "less time");
-  for (const std::string& note : report.notes) out += "note: " + note + "\n";
-  out = printable_lines(out, style.unicode) + "\n" + table::render_text(service_changes_table(document, report), style);
+  const std::string starvations = advise::starvations_text(document.trace(), document.starvations, style.unicode);
   std::string further;
   size_t rank = 0;
   for (const std::vector<ServiceChange>* list : {&advice.best, &advice.others}) {
-    for (const ServiceChange& change : *list) further += change_text(document, change, ++rank, source);
+    for (const ServiceChange& change : *list) further += change_text(document, report, change, ++rank, source);
   }
-  return out + printable_lines(further, style.unicode);
+  return printable_lines(starvations + head_text(document, report), style.unicode) + "\n" +
+         table::render_text(service_changes_table(document, report), style) + printable_lines(further, style.unicode);
+}
+
+std::string service_page(const AdviceDocument& document, const ServiceReport& report) {
+  const table::Table changes = service_changes_table(document, report), loads = load_table(report.loads);
+  const std::string command(document.trace().fact("command"));
+  std::vector<std::string> notes;
+  std::istringstream head(head_text(document, report));
+  for (std::string line; std::getline(head, line);) notes.push_back(line);
+  return report::load_page({.picture = load_picture_of(document.path, report.arrivals.open, report.loads),
+                            .subtitle = command.empty() ? document.path : command,
+                            .notes = notes,
+                            .tables = {{"What to change", &changes}, {"Loads", &loads}}});
 }
 
 table::Json service_json(const AdviceDocument& document, const ServiceReport& report, SourceLines& source) {
   const ServiceAdvice& advice = report.advice;
   const auto saturation = [&](const advise::Saturation& one) {
-    table::Json json = service_point_json(one.point);
-    json["clients"] = one.point.clients;
+    table::Json json = point_json(one.point);
     json["limited_by"] = limit_json(document.trace(), one.limit);
     json["hangs_with_clients"] = one.hangs ? table::Json(one.hangs->clients) : table::Json();
     return json;
@@ -271,17 +338,21 @@ table::Json service_json(const AdviceDocument& document, const ServiceReport& re
                    {"arrivals", report.arrivals.open ? "open" : "closed"},
                    {"per_s", report.arrivals.per_second},
                    {"clients", report.arrivals.clients},
-                   {"error", report.error},
+                   {"arrivals_given", report.arrivals_given},
+                   {"by_task", report.requests.by_task},
+                   {"error", report.error ? table::Json(*report.error) : table::Json()},
                    {"objective", advice.objective == advise::ServiceObjective::p99 ? "p99" : "throughput"},
                    {"load", advice.load}};
   json["before"] = saturation(advice.before);
   json["after"] = saturation(advice.after);
-  json["recorded_load"] = {{"before", service_point_json(advice.recorded_before)},
-                           {"after", service_point_json(advice.recorded_after)}};
+  json["recorded_load"] = {{"before", point_json(advice.recorded_before)},
+                           {"after", point_json(advice.recorded_after)}};
   json["endpoints"] = {{"before", point_endpoints_json(report.requests, advice.recorded_before)},
                        {"after", point_endpoints_json(report.requests, advice.recorded_after)}};
-  json["at_load"] = {{"before", service_point_json(advice.load_before)},
-                     {"after", service_point_json(advice.load_after)}};
+  json["at_load"] = {{"before", point_json(advice.load_before)}, {"after", point_json(advice.load_after)}};
+  json["load_hangs"] = advice.load_hangs ? point_json(*advice.load_hangs) : table::Json();
+  json["hang_removed_by"] = table::Json::array();
+  for (const size_t row : advice.hang_removed_by()) json["hang_removed_by"].push_back(row);
   const table::Table changes = service_changes_table(document, report);
   json["improvements"] = table::Json::array();
   size_t row = 0;
@@ -289,6 +360,9 @@ table::Json service_json(const AdviceDocument& document, const ServiceReport& re
     for (const ServiceChange& change : *list) {
       table::Json one = table::row_json(kServiceChangesSchema, changes.rows()[row++]);
       const std::string line = line_text(place_cell_of(document, as_advice(change)), source);
+      one["hangs_with_clients"] = change.hangs_with ? table::Json(*change.hangs_with) : table::Json();
+      one["needed"] = change.is_needed;
+      one["of_machine"] = change.is_of_machine();
       one["source"] = line.empty() ? table::Json() : table::Json(line);
       json["improvements"].push_back(std::move(one));
     }

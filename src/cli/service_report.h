@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "advise/load_curve.h"
 #include "advise/ranking.h"
+#include "advise/recorded_service.h"
 #include "advise/service_advice.h"
 #include "analysis/arrivals.h"
 #include "cli/progress.h"
@@ -22,27 +24,37 @@ using advise::AdviceDocument;
 extern const table::Schema kServiceChangesSchema;
 
 struct ServiceReport {
+  std::string
+      unusable;  // why the recording is no service's that can be simulated; empty: it is, and all below is known
   model::Requests requests;
   analysis::Arrivals arrivals;
-  std::vector<int64_t> recorded_ns;  // times of answers
-  double error = 0;                  // of the recorded load's simulation
+  bool arrivals_given = false;       // other arrivals than the recorded ones
+  std::vector<int64_t> recorded_ns;  // times of answers, sorted
+  std::optional<double> error;       // of the recorded load's simulation
   std::vector<std::string> notes;
   advise::ServiceAdvice advice;
+  std::vector<advise::ProgramLoads>
+      loads;  // the recorded program and the best combination; empty: they are not asked for
 };
 
-// None: the trace has no requests that can be simulated. Errors: the simulation of one failed.
-base::Result<std::optional<ServiceReport>> service_report(const advise::Pricer& pricer, const advise::Advices& advices,
-                                                          const advise::Combination& best,
-                                                          const advise::ServiceAdviceOptions& options, uint32_t cores,
-                                                          Progress& progress);
+struct ServiceReportOptions {
+  advise::ServiceAdviceOptions advice;
+  advise::ServiceReading reading;
+  uint32_t cores = 0;
+  bool with_loads = false;
+};
 
-// "666 requests on 4 connections: 80 of them answered a second; from 2 clients that wait for each answer"
-std::string requests_sentence(const model::Requests& requests, const analysis::Arrivals& arrivals);
+// Errors: the simulation failed.
+base::Result<ServiceReport> service_report(const advise::Pricer& pricer, const advise::Advices& advices,
+                                           const advise::Combination& best, const ServiceReportOptions& options,
+                                           Progress& progress);
 
 table::Table service_changes_table(const AdviceDocument& document, const ServiceReport& report);
 // With the line of source of each change, where `source` finds it.
 std::string service_text(const AdviceDocument& document, const ServiceReport& report, SourceLines& source,
                          const table::TextStyle& style);
 table::Json service_json(const AdviceDocument& document, const ServiceReport& report, SourceLines& source);
+// As a page for a browser: the loads' picture, what the text says, and the tables. REQUIRES: the report has loads.
+std::string service_page(const AdviceDocument& document, const ServiceReport& report);
 
 }  // namespace contrafact::cli

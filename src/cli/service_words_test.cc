@@ -1,0 +1,54 @@
+#include "cli/service_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace contrafact::cli {
+namespace {
+
+using advise::LoadPoint;
+using testing::HasSubstr;
+
+constexpr int64_t kMs = 1'000'000;
+
+TEST(ServiceWords, TimesHaveIntervalsThatHaveAWidth) {
+  LoadPoint point;
+  point.p50_ns = 10 * kMs, point.p90_ns = 12 * kMs, point.p99_ns = 20 * kMs;
+  point.p50_range = {9 * kMs, 11 * kMs};
+  point.p99_range = {20 * kMs, 20 * kMs};
+  EXPECT_EQ(times_text(point), "10 ms (9 ms to 11 ms) in the median, p90 12 ms, p99 20 ms");
+}
+
+TEST(ServiceWords, ALoadThatIsNotKeptUpWithIsSaidToBe) {
+  LoadPoint point;
+  point.open = true, point.keeps_up = false, point.offered = 500, point.per_second = 200;
+  EXPECT_THAT(fate_text(point, "they"),
+              HasSubstr("it falls behind: 500 requests come in a second and 200 are answered"));
+  point.stuck = true;
+  EXPECT_EQ(fate_text(point, "they"), "it stands still (simulated)");
+}
+
+TEST(ServiceWords, LoadsWithoutASteadyStateAreWarnedOf) {
+  LoadPoint steady, unsteady, behind;
+  unsteady.steady = false;
+  behind.steady = behind.keeps_up = false;
+  EXPECT_EQ(steady_warning({&steady, &behind}), "");
+  EXPECT_EQ(steady_warning({&steady, &behind, &unsteady}),
+            "warning: 1 of 3 simulated loads reached no steady state; `contrafact load --requests` simulates longer\n");
+}
+
+TEST(ServiceWords, AnErrorThatIsNotKnownIsSaidToBe) {
+  EXPECT_THAT(error_warning(std::nullopt), HasSubstr("is not known"));
+  EXPECT_EQ(error_warning(0.01), "");
+  EXPECT_THAT(error_warning(-0.2), HasSubstr("20 % less time"));
+}
+
+TEST(ServiceWords, FromHowManyClientsOnItStandsStill) {
+  advise::Saturation saturation;
+  EXPECT_EQ(hang_text(saturation, "the program"), "");
+  saturation.hangs = LoadPoint{.clients = 3, .stuck = true, .stuck_reason = "no worker is free"};
+  EXPECT_EQ(hang_text(saturation, "the program"), "the program stands still from 3 clients on: no worker is free");
+}
+
+}  // namespace
+}  // namespace contrafact::cli
