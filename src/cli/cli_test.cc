@@ -73,10 +73,10 @@ TEST(LaunchPlan, TheAgentIsToldToLeaveTheArgumentsOut) {
 }
 
 TEST(LaunchPlan, FlagsOfTheVirtualMachineFollowTheAgent) {
-  const AgentOptions options{.output = "/o", .warm = true, .vm_flags = {std::string(kWarmFlag)}};
+  const AgentOptions options{.output = "/o", .warm = true, .vm_flags = {std::string(kWarmFlags[0]), std::string(kWarmFlags[1])}};
   EXPECT_THAT(plan_java({"java", "Main"}, kInstallation, options).arguments,
               ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,keep=1,output=/o,warm=1",
-                          "-XX:CompileThresholdScaling=0.1", "Main"));
+                          "-XX:Tier4InvocationThreshold=500", "-XX:Tier4MinInvocationThreshold=60", "Main"));
 }
 
 TEST(LaunchPlan, OthersAreAskedThroughTheEnvironment) {

@@ -2,6 +2,7 @@
 // through JAVA_TOOL_OPTIONS where it is a script or anything else that may start one. Pure functions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,12 +30,16 @@ struct AgentOptions {
   std::vector<std::string> preloaded;  // native: what is preloaded with the agent
   bool sets_translate = true;          // native: false: only accesses that an instrumented program reports
   bool command = true;                 // JVM: the program's arguments are written into the trace
-  bool warm = false;                   // JVM: its flags make it compile soon (kWarmFlag)
+  bool warm = false;                   // JVM: its flags make it compile soon (kWarmFlags)
   std::vector<std::string> vm_flags;   // of the JVM itself, without spaces
 };
 
-// Methods are compiled after a tenth of the usual numbers of calls and rounds.
-inline constexpr std::string_view kWarmFlag = "-XX:CompileThresholdScaling=0.1";
+// Methods are compiled for good after a tenth of the usual numbers of calls and rounds, and looked at as much oftener. When they are
+// compiled for the first time stays: sooner (CompileThresholdScaling), so many more are that one core did not get round to the hot ones
+// for minutes.
+inline constexpr std::array<std::string_view, 6> kWarmFlags = {
+    "-XX:Tier4InvocationThreshold=500", "-XX:Tier4MinInvocationThreshold=60", "-XX:Tier4CompileThreshold=1500",
+    "-XX:Tier4BackEdgeThreshold=4000",  "-XX:Tier3InvokeNotifyFreqLog=7",     "-XX:Tier3BackedgeNotifyFreqLog=10"};
 
 // The changes of the start of the program.
 struct LaunchPlan {

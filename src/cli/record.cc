@@ -177,7 +177,7 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   if (options.warm) {
     if (preparation.native) return base::Error{"--warm is for JVMs: a native program is compiled before it runs"};
     agent.warm = true;
-    agent.vm_flags.emplace_back(kWarmFlag);
+    agent.vm_flags.assign(kWarmFlags.begin(), kWarmFlags.end());
   }
   agent.classes = with_nested_classes(options.classes);
   if (!options.sets.empty()) {

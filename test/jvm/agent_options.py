@@ -155,11 +155,11 @@ def check_warm(build, java, folder):
     """The virtual machine compiles sooner, which the trace says."""
     trace = f"{folder}/warm.cft"
     program = [java, "-XX:+PrintFlagsFinal", "-cp", f"{build}/java/jvm", "traced.Traced"]
-    for options, scaling in ([], "1.000000"), (["--warm"], "0.100000"):
+    for options, calls in ([], "15000"), (["--warm"], "1500"):
         done = subprocess.run([f"{build}/bin/contrafact", "record", *options, "-o", trace, "--", *program], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
         assert done.returncode == 0, done.stderr
-        flag = next(line.split() for line in done.stdout.splitlines() if " CompileThresholdScaling " in line)
-        assert flag[3] == scaling, flag
+        flag = next(line.split() for line in done.stdout.splitlines() if " Tier4CompileThreshold " in line)
+        assert flag[3] == calls, flag
         text = subprocess.run([f"{build}/bin/contrafact", "export", trace, "--format", "text", "-o", "-"], capture_output=True, text=True, check=True).stdout
         assert ("fact jvm.warm yes" in text.splitlines()) == bool(options), options
 
