@@ -361,7 +361,7 @@ base::Status load(Agent& agent) {
       std::make_unique<MethodTable>(agent.jvmti, agent.vm, *agent.recorder, *agent.sources, *agent.executor_locals);
   agent.contexts = std::make_unique<ContextTable>(agent.jvmti, agent.vm, *agent.methods, *agent.recorder,
                                                   agent.options.context_depth_max, agent.options.compare_contexts);
-  agent.pools = std::make_unique<Pools>(agent.jvmti, *agent.recorder);
+  agent.pools = std::make_unique<Pools>(agent.jvmti, *agent.recorder, agent.config);
   agent.endpoints = std::make_unique<Endpoints>(*agent.recorder);
   agent.lock_makers = std::make_unique<LockMakers>();
   agent.locks = std::make_unique<Locks>(agent.jvmti, *agent.recorder, *agent.contexts, *agent.lock_makers);

@@ -67,6 +67,7 @@ constexpr char kSectionsClass[] = "java/lang/ContrafactSections";
 constexpr char kSetsClass[] = "java/lang/ContrafactSets";
 constexpr char kFlowClass[] = "java/lang/ContrafactFlow";
 constexpr char kOutsideClass[] = "java/lang/ContrafactOutside";
+constexpr char kQueuesClass[] = "java/lang/ContrafactQueues";
 constexpr char kResourcesClass[] = "java/lang/ContrafactResources";
 constexpr char kSemaphoresClass[] = "java/lang/ContrafactSemaphores";
 constexpr char kSocketsClass[] = "java/lang/ContrafactSockets";

@@ -31,6 +31,9 @@ EMBED(outside, "ContrafactOutside")
 EMBED(probes, "ContrafactProbes")
 EMBED(queued, "ContrafactQueued")
 EMBED(queued_node, "ContrafactQueued$Node")
+EMBED(queues, "ContrafactQueues")
+EMBED(queues_held, "ContrafactQueues$Held")
+EMBED(queues_use, "ContrafactQueues$Use")
 EMBED(resources, "ContrafactResources")
 EMBED(sections, "ContrafactSections")
 EMBED(semaphores, "ContrafactSemaphores")
@@ -65,6 +68,9 @@ const Injected kInjected[] = {
     {"java/lang/ContrafactSections", contrafact_class_sections, contrafact_class_end_sections},
     {"java/lang/ContrafactSemaphores", contrafact_class_semaphores, contrafact_class_end_semaphores},
     {"java/lang/ContrafactResources", contrafact_class_resources, contrafact_class_end_resources},
+    {"java/lang/ContrafactQueues$Use", contrafact_class_queues_use, contrafact_class_end_queues_use},
+    {"java/lang/ContrafactQueues$Held", contrafact_class_queues_held, contrafact_class_end_queues_held},
+    {"java/lang/ContrafactQueues", contrafact_class_queues, contrafact_class_end_queues},
     {"java/lang/ContrafactSockets", contrafact_class_sockets, contrafact_class_end_sockets},
     {"java/lang/ContrafactEndpoints", contrafact_class_endpoints, contrafact_class_end_endpoints},
     {"java/lang/ContrafactSetLog", contrafact_class_set_log, contrafact_class_end_set_log},

@@ -164,6 +164,19 @@ NATIVE jint JNICALL Java_java_lang_ContrafactResources_addResource(JNIEnv* jni, 
   return pool ? g_bound_agent->pools->number_of_resource(jni, pool) : 0;
 }
 
+NATIVE jint JNICALL Java_java_lang_ContrafactResources_addKey(JNIEnv* jni, jclass, jobject pool, jobject key) {
+  return pool ? g_bound_agent->pools->number_of_key(jni, pool, key) : 0;
+}
+
+NATIVE jint JNICALL Java_java_lang_ContrafactQueues_addQueue(JNIEnv* jni, jclass, jobject queue, jobject element,
+                                                             jint size) {
+  return queue ? g_bound_agent->pools->number_of_queue(jni, queue, element, size) : 0;
+}
+
+NATIVE void JNICALL Java_java_lang_ContrafactQueues_removeQueue(JNIEnv*, jclass, jint number) {
+  if (number > 0) g_bound_agent->recorder->add_fact("resource.none." + std::to_string(number - 1), "1");
+}
+
 // Never freed, as ContrafactLocks' below.
 NATIVE jlong JNICALL Java_java_lang_ContrafactResources_counts(JNIEnv*, jclass, jint bytes) {
   return reinterpret_cast<jlong>(std::calloc(static_cast<size_t>(bytes), 1));

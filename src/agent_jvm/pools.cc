@@ -1,5 +1,7 @@
 #include "agent_jvm/pools.h"
 
+#include <charconv>
+
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/method_table.h"
 #include "agent_jvm/pool_fields.h"
@@ -49,7 +51,32 @@ constexpr ResourcePool kResourcePools[] = {
     {"org/apache/tomcat/jdbc/pool/ConnectionPool", "poolProperties", "Lorg/apache/tomcat/jdbc/pool/PoolConfiguration;",
      "getMaxActive", "getPoolName"},
     {"org/h2/jdbcx/JdbcConnectionPool", nullptr, nullptr, "maxConnections", nullptr},
+    {"org/apache/commons/pool/impl/GenericObjectPool", nullptr, nullptr, "getMaxActive", nullptr},
+    {"com/mchange/v2/resourcepool/BasicResourcePool", nullptr, nullptr, "getMaxPoolSize", nullptr},
+    {"com/alibaba/druid/pool/DruidDataSource", nullptr, nullptr, "getMaxActive", nullptr},
+    {"io/agroal/pool/ConnectionPool", "configuration",
+     "Lio/agroal/api/configuration/AgroalConnectionPoolConfiguration;", "maxSize", nullptr},
+    {"com/mongodb/internal/connection/ConcurrentPool", nullptr, nullptr, "maxSize", nullptr},
 };
+
+// Those that have so many for each key, and so many in all: whichever is less counts. Both are said by methods without
+// side effects.
+struct KeyedPool {
+  std::string_view class_name;  // or of a superclass
+  const char* of_key;
+  const char* of_key_type;
+  const char* in_all;
+};
+constexpr KeyedPool kKeyedPools[] = {
+    {"org/apache/commons/pool2/impl/GenericKeyedObjectPool", "getMaxTotalPerKey", "()I", "getMaxTotal"},
+    {"org/apache/http/pool/AbstractConnPool", "getMaxPerRoute", "(Ljava/lang/Object;)I", "getMaxTotal"},
+    {"org/apache/hc/client5/http/impl/io/PoolingHttpClientConnectionManager", "getMaxPerRoute",
+     "(Lorg/apache/hc/client5/http/HttpRoute;)I", "getMaxTotal"},
+};
+
+bool is_class(std::string_view signature, std::string_view internal_name) {
+  return signature.size() == internal_name.size() + 2 && signature.substr(1, internal_name.size()) == internal_name;
+}
 
 jobject object_in(JNIEnv* jni, jobject object, const char* name, const char* type) {
   jfieldID field = jni->GetFieldID(jni->GetObjectClass(object), name, type);
@@ -93,6 +120,30 @@ bool is_instance(JNIEnv* jni, jobject object, const char* class_name) {
   jclass type = jni->FindClass(class_name);
   if (!type) jni->ExceptionClear();
   return type && jni->IsInstanceOf(object, type);
+}
+
+// The key is passed where the method takes one; 0 if there is no such method.
+jint int_for_key(JNIEnv* jni, jobject pool, const KeyedPool& known, jobject key) {
+  jmethodID method = jni->GetMethodID(jni->GetObjectClass(pool), known.of_key, known.of_key_type);
+  const jint value = method ? jni->CallIntMethod(pool, method, key) : 0;
+  if (!jni->ExceptionCheck()) return value;
+  jni->ExceptionClear();
+  return 0;
+}
+
+// Of two numbers that are bounds where they are above 0; 0: none of them is.
+jint smaller_bound(jint x, jint y) {
+  const auto bound = [](jint n) { return n > 0 && n != kUnlimited; };
+  if (!bound(x)) return bound(y) ? y : 0;
+  return bound(y) ? std::min(x, y) : x;
+}
+
+// 0: not known.
+jint size_by_rule(JNIEnv* jni, jobject pool, const ResourceRule& rule) {
+  if (rule.size.empty()) return 0;
+  jint size = 0;
+  const auto [end, error] = std::from_chars(rule.size.data(), rule.size.data() + rule.size.size(), size);
+  return error == std::errc() ? size : int_of(jni, pool, rule.size.c_str());
 }
 
 bool is_common_pool(JNIEnv* jni, jobject pool) {
@@ -164,7 +215,7 @@ jint Pools::number_of_threads(std::string_view class_name) {
 
 jint Pools::number_of_resource(JNIEnv* jni, jobject pool) {
   jfieldID field = number_field(jni, pool);
-  if (!field) return -1;
+  if (!field || is_instance(jni, pool, kThreadPool) || is_instance(jni, pool, kForkJoinPool)) return -1;
   const std::optional<format::PoolRow> row = describe_resource(jni, pool);
   std::lock_guard lock(mutex_);
   jint number = jni->GetIntField(pool, field);
@@ -178,8 +229,10 @@ jint Pools::number_of_resource(JNIEnv* jni, jobject pool) {
 std::optional<format::PoolRow> Pools::describe_resource(JNIEnv* jni, jobject pool) {
   for (jclass type = jni->GetObjectClass(pool); type; type = jni->GetSuperclass(type)) {
     const std::string signature = signature_of_class(type);
+    if (const ResourceRule* rule = config_.resource(dotted_name(signature)))
+      return permits(dotted_name(signature), size_by_rule(jni, pool, *rule));
     for (const ResourcePool& known : kResourcePools) {
-      if (signature.size() != known.class_name.size() + 2 || signature.find(known.class_name) != 1) continue;
+      if (!is_class(signature, known.class_name)) continue;
       jobject holder = known.holder ? object_in(jni, pool, known.holder, known.holder_type) : pool;
       const jint size = holder ? int_of(jni, holder, known.size) : 0;
       if (size <= 0 || size == kUnlimited) return std::nullopt;
@@ -188,14 +241,44 @@ std::optional<format::PoolRow> Pools::describe_resource(JNIEnv* jni, jobject poo
       std::string own = known.name ? text_by(jni, holder, known.name) : "";
       own.resize(std::min(own.size(), own.find('[')));
       if (!own.empty()) name += " " + own;
-      format::PoolRow row;
-      row.name = recorder_.intern(name);
-      row.kind = format::PoolKind::permits;
-      row.core_size = row.max_size = static_cast<uint32_t>(size);
-      return row;
+      return permits(name, size);
     }
   }
   return std::nullopt;
+}
+
+std::optional<format::PoolRow> Pools::permits(std::string_view name, jint size) {
+  if (size == kUnlimited) return std::nullopt;
+  format::PoolRow row;
+  row.name = recorder_.intern(name);
+  row.kind = format::PoolKind::permits;
+  row.core_size = row.max_size = static_cast<uint32_t>(std::max<jint>(0, size));
+  return row;
+}
+
+jint Pools::number_of_key(JNIEnv* jni, jobject pool, jobject key) {
+  for (jclass type = jni->GetObjectClass(pool); type; type = jni->GetSuperclass(type)) {
+    const std::string signature = signature_of_class(type);
+    for (const KeyedPool& known : kKeyedPools) {
+      if (!is_class(signature, known.class_name)) continue;
+      const jint size = smaller_bound(int_for_key(jni, pool, known, key), int_of(jni, pool, known.in_all));
+      return size > 0 ? static_cast<jint>(recorder_.add_pool(*permits(dotted_name(signature), size)).value) + 1 : -1;
+    }
+  }
+  return -1;
+}
+
+// Named by its elements' class. One that is made anew in each run (a lambda's) has a number behind a slash, or two dollars.
+jint Pools::number_of_queue(JNIEnv* jni, jobject queue, jobject element, jint size) {
+  if (queues_.fetch_add(1, std::memory_order_relaxed) >= kQueuesMax) return -1;
+  std::string of = dotted_name(signature_of(jni, element));
+  of.resize(std::min({of.size(), of.find('/'), of.find("$$")}));
+  const std::string source_name = static_field_of(jvmti_, jni, queue);
+  const auto number =
+      static_cast<jint>(recorder_.add_pool(*permits(dotted_name(signature_of(jni, queue)) + " of " + of, size)).value) +
+      1;
+  if (!source_name.empty()) recorder_.add_fact("pool.field." + std::to_string(number - 1), source_name);
+  return number;
 }
 
 // A program may make millions of semaphores: each costs one row, and runs no Java code.
@@ -245,7 +328,7 @@ format::PoolRow Pools::describe_framework(JNIEnv* jni, jobject pool) {
   for (jclass type = jni->GetObjectClass(pool); type; type = jni->GetSuperclass(type)) {
     const std::string signature = signature_of_class(type);
     for (const FrameworkPool& known : kFrameworkPools) {
-      if (signature.size() != known.class_name.size() + 2 || signature.find(known.class_name) != 1) continue;
+      if (!is_class(signature, known.class_name)) continue;
       row.kind = known.kind;
       row.core_size = static_cast<uint32_t>(int_of(jni, pool, known.core_size));
       row.max_size = static_cast<uint32_t>(int_of(jni, pool, known.max_size));

@@ -14,13 +14,15 @@
 #include <string>
 #include <string_view>
 
+#include "agent_jvm/trace_config.h"
 #include "recorder/recorder.h"
 
 namespace contrafact::agent_jvm {
 
 class Pools {
  public:
-  Pools(jvmtiEnv* jvmti, recorder::Recorder& recorder) : jvmti_(jvmti), recorder_(recorder) {}
+  Pools(jvmtiEnv* jvmti, recorder::Recorder& recorder, const TraceConfig& config)
+      : jvmti_(jvmti), recorder_(recorder), config_(config) {}
 
   // The pool's id plus one. Stores it in the field that the agent added to the class of `pool`.
   jint number(JNIEnv* jni, jobject pool);
@@ -33,6 +35,12 @@ class Pools {
   // The id plus one of a row for a pool of objects of which there are only so many; -1 if that is not known. Stores it as
   // number() does.
   jint number_of_resource(JNIEnv* jni, jobject pool);
+  // The same for what such a pool has for one key; nothing is stored.
+  jint number_of_key(JNIEnv* jni, jobject pool, jobject key);
+  // The id plus one of a row for a blocking queue that serves as a pool of so many such elements; -1 once there are
+  // kQueuesMax.
+  static constexpr int kQueuesMax = 1 << 10;
+  jint number_of_queue(JNIEnv* jni, jobject queue, jobject element, jint size);
   // Semaphores that got no row: what happens at them is not recorded.
   int64_t untold_semaphores() const;
 
@@ -42,15 +50,19 @@ class Pools {
   format::PoolRow describe(JNIEnv* jni, jobject pool, bool fork_join);
   format::PoolRow describe_framework(JNIEnv* jni, jobject pool);
   std::optional<format::PoolRow> describe_resource(JNIEnv* jni, jobject pool);
+  // `size`: 0 where it is not known; then there are as many as were out at once. Nothing: no bound.
+  std::optional<format::PoolRow> permits(std::string_view name, jint size);
   std::string signature_of(JNIEnv* jni, jobject object);
   std::string signature_of_class(jclass type);
   std::string name(JNIEnv* jni, jobject pool, jobject namer, const char* prefix_field);
 
   jvmtiEnv* jvmti_;
   recorder::Recorder& recorder_;
-  std::mutex mutex_;  // of giving numbers
+  const TraceConfig& config_;  // says which classes are pools of objects, too
+  std::mutex mutex_;           // of giving numbers
   std::map<std::string, jint> of_threads_;
   std::atomic<int64_t> semaphores_{0};
+  std::atomic<int> queues_{0};
 };
 
 }  // namespace contrafact::agent_jvm

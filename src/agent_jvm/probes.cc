@@ -46,6 +46,10 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
+bool is_in(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 std::string dotted(std::string_view internal_name) {
   std::string out(internal_name);
   std::replace(out.begin(), out.end(), '/', '.');
@@ -61,20 +65,30 @@ struct Probes::Work {
   classfile::ClassFile& file;
   std::string class_name;  // with dots
   const Targets* targets;
-  bool methods;         // function events may be wanted
-  bool sleep_calls;     // calls of Thread.sleep are to be wrapped
-  bool notifies;        // calls of Object.notify or notifyAll, too
-  bool sections;        // a chosen class: its critical sections are recorded
-  Observing observing;  // what its methods access may be wanted
-  bool tracked;         // where it goes to as well
+  bool methods;                  // function events may be wanted
+  bool sleep_calls;              // calls of Thread.sleep are to be wrapped
+  bool notifies;                 // calls of Object.notify or notifyAll, too
+  bool sections;                 // a chosen class: its critical sections are recorded
+  Observing observing;           // what its methods access may be wanted
+  bool tracked;                  // where it goes to as well
+  const ResourceRule* resource;  // the class is a pool of the configuration's
   std::optional<HandOvers> hand_overs;
   std::vector<classfile::SecondBody> second_bodies;  // not yet in the class
 };
 
+// Whether a method of the class is one of the configuration's that takes or gives, so that its objects may be pools.
+bool Probes::takes_or_gives(const Work& work) {
+  return work.resource && !(work.file.access() & classfile::kAccInterface) &&
+         std::ranges::any_of(work.file.methods(), [&](const classfile::Member& method) {
+           return method.has_code() && !method.has(classfile::kAccStatic) &&
+                  (is_in(work.resource->takes, method.name) || is_in(work.resource->gives, method.name));
+         });
+}
+
 Probes::Probes(Agent& agent) : agent_(agent), unmatched_(without_nested(agent.options.classes)) {
   for (const Family& family :
        {thread_pool_family(), future_task_family(), completable_future_family(), fork_join_family(), thread_family(),
-        park_family(), semaphore_family(), resource_family(), socket_family(), endpoint_family(),
+        park_family(), semaphore_family(), resource_family(), queue_family(), socket_family(), endpoint_family(),
         completion_service_family(), lambda_family(), frameworks_family(), agent.sets ? sets_family() : Family()}) {
     for (const Probe& probe : family.probes) {
       if (agent.jdk >= probe.jdk_min && agent.jdk <= probe.jdk_max) targets_[probe.class_name].probes.push_back(&probe);
@@ -98,7 +112,9 @@ std::optional<std::vector<uint8_t>> Probes::instrument(std::string_view class_na
   const bool observed = agent_.sets && (sections || may_be_observed(class_name));
   note_unseen(class_name);
   const bool endpoints = agent_.config.may_have_endpoint(dotted_class);
-  if (!targets && !methods && !endpoints && !sleep_calls && !notifies && !hand_overs && !sections && !agent_.sets)
+  const ResourceRule* resource = agent_.config.resource(dotted_class);
+  if (!targets && !methods && !endpoints && !resource && !sleep_calls && !notifies && !hand_overs && !sections &&
+      !agent_.sets)
     return std::nullopt;
 
   auto file = classfile::ClassFile::parse(bytes);
@@ -116,6 +132,7 @@ std::optional<std::vector<uint8_t>> Probes::instrument(std::string_view class_na
             sections,
             observed ? Observing::yes : Observing::no,
             observed && agent_.flow,
+            resource,
             {},
             {}};
   if (hand_overs) work.hand_overs.emplace(*file);
@@ -147,7 +164,14 @@ bool Probes::add_fields(Work& work) {
   static constexpr AddedField kPool{{}, "contrafactPool", "I"};
   const bool has_pool =
       std::any_of(fields.begin(), fields.end(), [](const AddedField* f) { return f->name == kPool.name; });
-  if (work.hand_overs && work.hand_overs->needs_pool_field() && !has_pool) fields.push_back(&kPool);
+  static constexpr AddedField kMade{{}, "contrafactMade", "I"};
+  const bool is_executor = work.hand_overs && work.hand_overs->needs_pool_field();
+  if (takes_or_gives(work) && (is_executor || has_pool)) {
+    note_failure(work.class_name, "no resource by configuration: it is known as an executor or a pool");
+    work.resource = nullptr;
+  }
+  if (is_executor && !has_pool) fields.push_back(&kPool);
+  if (takes_or_gives(work)) fields.insert(fields.end(), {&kPool, &kMade});
   for (const AddedField* field : fields) {
     const uint16_t access = (of_jdk || field->for_subclasses ? classfile::kAccPublic : classfile::kAccPrivate) |
                             classfile::kAccTransient | classfile::kAccSynthetic;
@@ -171,10 +195,13 @@ void Probes::edit_method(Work& work, size_t index) {
   }
   const bool function_events = work.methods && agent_.config.chooses(work.class_name, method.name);
   const EndpointRule* endpoint = agent_.config.endpoint(work.class_name, method.name);
+  const bool takes = work.resource && is_in(work.resource->takes, method.name);
+  const bool gives = work.resource && is_in(work.resource->gives, method.name);
+  const bool is_made = work.resource && method.name == "<init>";
   const bool hands_over = probes.empty() && work.hand_overs && work.hand_overs->concerns(method);
   const bool observed = work.observing != Observing::no;
   if (probes.empty() && !function_events && !work.sleep_calls && !work.notifies && !work.sections && !hands_over &&
-      !observed && !endpoint)
+      !observed && !endpoint && !takes && !gives && !is_made)
     return;
 
   auto code = classfile::Code::parse(work.file, method);
@@ -193,6 +220,8 @@ void Probes::edit_method(Work& work, size_t index) {
     status = tell_endpoint(edit, *endpoint, work.class_name, *agent_.endpoints);
     note_endpoint(*endpoint);
   }
+  if (status && is_made && takes_or_gives(work)) status = note_maker(edit);
+  if (status && (takes || gives)) status = tell_resource(work, edit, takes);
   if (status && hands_over) status = work.hand_overs->edit(edit);
   if (status && work.observing == Observing::yes && work.sections && !method.name.starts_with('<')) {
     // Outside of what blocks.
@@ -300,6 +329,21 @@ void Probes::note_endpoint(const EndpointRule& rule) {
   endpoints_found_.insert(&rule);
 }
 
+base::Status Probes::tell_resource(const Work& work, Edit& edit, bool takes) {
+  if (work.file.access() & classfile::kAccInterface)
+    return base::Error{"an interface cannot be a resource: name the classes that implement it"};
+  if (edit.is_static()) return base::Error{"a static method has no object that is the resource"};
+  base::Status status = takes ? take_from_receiver(edit) : give_to_receiver(edit);
+  if (!status) return status;
+  const std::string method = work.class_name + "." + std::string(edit.method.name);
+  std::lock_guard lock(mutex_);
+  resources_found_.insert(work.resource->pattern + "." + std::string(edit.method.name));
+  // model/library_calls.cc knows by these what a block inside of them was for.
+  if (takes && resources_found_.insert("taking " + method).second)
+    agent_.recorder->add_fact("resource.taking." + std::to_string(takings_++), method);
+  return status;
+}
+
 void Probes::note_failure(std::string_view place, const std::string& reason) {
   std::lock_guard lock(mutex_);
   ++refused_count_;
@@ -337,6 +381,16 @@ void Probes::report() {
     if (!endpoints_found_.contains(&rule)) endpoints_unmatched.push_back(rule.pattern);
   }
   if (!endpoints_unmatched.empty()) agent_.recorder->add_fact("endpoints.unmatched", listed(endpoints_unmatched));
+  std::vector<std::string> resources_unmatched;
+  for (const ResourceRule& rule : agent_.config.resources()) {
+    for (const auto* methods : {&rule.takes, &rule.gives}) {
+      for (const std::string& method : *methods) {
+        if (const std::string name = rule.pattern + "." + method; !resources_found_.contains(name))
+          resources_unmatched.push_back(name);
+      }
+    }
+  }
+  if (!resources_unmatched.empty()) agent_.recorder->add_fact("resources.unmatched", listed(resources_unmatched));
   agent_.endpoints->report();
   if (!unmatched_.empty()) agent_.recorder->add_fact("classes.unmatched", listed(unmatched_));
   for (size_t i = 0; i < refused_.size(); ++i) {

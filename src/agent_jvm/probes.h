@@ -87,6 +87,7 @@ class Probes {
   };
   struct Work;
 
+  static bool takes_or_gives(const Work& work);
   bool add_fields(Work& work);
   void edit_method(Work& work, size_t index);
   base::Status observe(Work& work, Edit& edit);
@@ -99,6 +100,8 @@ class Probes {
   void note_untracked();
   void note_chosen(std::string_view class_name);
   void note_endpoint(const EndpointRule& rule);
+  // Of a method that takes or gives: why it cannot be a pool's, or nothing.
+  base::Status tell_resource(const Work& work, Edit& edit, bool takes);
   void note_failure(std::string_view place, const std::string& reason);
 
   Agent& agent_;
@@ -108,6 +111,8 @@ class Probes {
   std::set<const Probe*> matched_;  // and had the method
   std::vector<std::string> refused_;
   std::set<const EndpointRule*> endpoints_found_;  // a method was
+  std::set<std::string> resources_found_;          // "PATTERN.METHOD", and of classes the methods that take
+  uint32_t takings_ = 0;                           // such methods
   std::set<std::string_view> unseen_;              // schedulers
   std::set<std::string_view> unseen_transports_;
   uint64_t refused_count_ = 0;
@@ -119,6 +124,11 @@ class Probes {
 // Tells at the method's entry that a request begins to be handled, as the rule says. An overload that has no such arguments stays as it is.
 base::Status tell_endpoint(Edit& edit, const EndpointRule& rule, std::string_view class_name, Endpoints& endpoints);
 
+// The method takes an object from the pool that is its receiver, or gives one back, unless it is called by another method
+// of that pool's that does. What is thrown, null or false is no taking. REQUIRES: not static, no constructor
+base::Status take_from_receiver(Edit& edit);
+base::Status give_to_receiver(Edit& edit);
+
 // The families.
 Family thread_pool_family();
 Family future_task_family();
@@ -128,6 +138,7 @@ Family thread_family();
 Family park_family();
 Family semaphore_family();
 Family resource_family();
+Family queue_family();
 Family socket_family();
 Family endpoint_family();
 Family completion_service_family();

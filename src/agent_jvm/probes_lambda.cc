@@ -38,6 +38,7 @@ constexpr AddedField kFields[] = {
     {"java/lang/Class", "contrafactHandsOn", "I"},
     {"java/lang/Class", "contrafactTaskField", "J"},
     {"java/lang/Class", "contrafactPoolField", "J"},
+    {"java/lang/Class", "contrafactKeysField", "J"},
 };
 
 }  // namespace

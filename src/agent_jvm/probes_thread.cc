@@ -131,6 +131,8 @@ constexpr AddedField kFields[] = {
     {kThread, "contrafactRests", "J"},
     {kThread, "contrafactHolds", "I"},
     {kThread, "contrafactRead", "I"},
+    {kThread, "contrafactDealing", "Ljava/lang/Object;"},
+    {kThread, "contrafactBorrowed", "Ljava/lang/Object;"},
     {kThread, "contrafactSubmitting", "Ljava/lang/Object;"},
     {kThread, "contrafactSubmitter", "Ljava/lang/Object;"},
 };

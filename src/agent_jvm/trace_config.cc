@@ -41,6 +41,34 @@ bool read_part(std::string_view text, EndpointPart& part) {
   return dot == std::string_view::npos || !part.getter.empty();
 }
 
+bool is_name(std::string_view text) {
+  return !text.empty() && text.find_first_of(".*=/;()[] ") == std::string_view::npos;
+}
+
+// "acquire,tryAcquire"
+bool read_names(std::string_view text, std::vector<std::string>& names) {
+  for (bool more = true; more;) {
+    const size_t comma = text.find(',');
+    const std::string_view name = text.substr(0, comma);
+    if (!is_name(name)) return false;
+    names.emplace_back(name);
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return true;
+}
+
+// "8", "maxSize" or "getMaxSize"; a number is a count.
+bool read_size(std::string_view text, std::string& size) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (!is_name(text) || (is_number ? number == 0 || number > INT32_MAX : text[0] >= '0' && text[0] <= '9'))
+    return false;
+  size = text;
+  return true;
+}
+
 // What is before a pattern's first star agrees with the class's name, as far as both go.
 bool may_match_in(std::string_view pattern, std::string_view class_name, std::string_view qualified) {
   const std::string_view fixed = pattern.substr(0, pattern.find('*'));
@@ -69,6 +97,36 @@ base::Status TraceConfig::add_endpoint(std::string_view words) {
   return {};
 }
 
+base::Status TraceConfig::add_resource(std::string_view words) {
+  ResourceRule rule;
+  for (words = trim(words); !words.empty();) {
+    const std::string_view word = words.substr(0, words.find_first_of(" \t"));
+    words = trim(words.substr(word.size()));
+    const bool is_good =
+        rule.pattern.empty()        ? word.find_first_of("=/,") == std::string_view::npos && (rule.pattern = word, true)
+        : word.starts_with("take=") ? read_names(word.substr(5), rule.takes)
+        : word.starts_with("give=") ? read_names(word.substr(5), rule.gives)
+                                    : word.starts_with("size=") && read_size(word.substr(5), rule.size);
+    if (!is_good)
+      return base::Error{"expected 'CLASS take=METHOD,... give=METHOD,... [size=N, FIELD or GETTER]', got '" +
+                         std::string(word) + "'"};
+  }
+  if (rule.takes.empty() || rule.gives.empty())
+    return base::Error{"a resource needs a class, take=METHOD and give=METHOD"};
+  for (const std::string& take : rule.takes) {
+    if (std::ranges::find(rule.gives, take) != rule.gives.end())
+      return base::Error{"'" + take + "' cannot both take and give"};
+  }
+  resources_.push_back(std::move(rule));
+  return {};
+}
+
+std::optional<base::Status> TraceConfig::add_rule(std::string_view verb, std::string_view words) {
+  if (verb == "endpoint") return add_endpoint(words);
+  if (verb == "resource") return add_resource(words);
+  return std::nullopt;
+}
+
 base::Status TraceConfig::add_lines(std::string_view text) {
   for (size_t line_number = 1; !text.empty(); ++line_number) {
     const size_t end = text.find('\n');
@@ -78,17 +136,17 @@ base::Status TraceConfig::add_lines(std::string_view text) {
     if (line.empty()) continue;
     const size_t space = line.find_first_of(" \t");
     const std::string_view verb = line.substr(0, space);
-    if (verb == "endpoint") {
-      const base::Status added = add_endpoint(line.substr(verb.size()));
-      if (!added) return base::Error{"line " + std::to_string(line_number) + ": " + added.error().message};
+    if (const auto added = add_rule(verb, line.substr(verb.size()))) {
+      if (!*added) return base::Error{"line " + std::to_string(line_number) + ": " + added->error().message};
       continue;
     }
     const std::string_view pattern = space == std::string_view::npos ? std::string_view() : trim(line.substr(space));
     if (pattern.empty() || pattern.find_first_of(" \t") != std::string_view::npos ||
         (verb != "include" && verb != "exclude")) {
-      return base::Error{"line " + std::to_string(line_number) +
-                         ": expected 'include PATTERN', 'exclude PATTERN' or 'endpoint PATTERN', got '" +
-                         std::string(line) + "'"};
+      return base::Error{
+          "line " + std::to_string(line_number) +
+          ": expected 'include PATTERN', 'exclude PATTERN', 'endpoint PATTERN' or 'resource CLASS', got '" +
+          std::string(line) + "'"};
     }
     verb == "include" ? add_include(std::string(pattern)) : add_exclude(std::string(pattern));
   }
@@ -123,6 +181,13 @@ const EndpointRule* TraceConfig::endpoint(std::string_view class_name, std::stri
   const auto found = std::ranges::find_if(
       endpoints_, [&](const EndpointRule& rule) { return base::matches_glob(rule.pattern, qualified); });
   return found == endpoints_.end() ? nullptr : &*found;
+}
+
+const ResourceRule* TraceConfig::resource(std::string_view class_name) const {
+  if (resources_.empty() || is_never_chosen(class_name)) return nullptr;
+  const auto found = std::ranges::find_if(
+      resources_, [&](const ResourceRule& rule) { return base::matches_glob(rule.pattern, class_name); });
+  return found == resources_.end() ? nullptr : &*found;
 }
 
 bool TraceConfig::chooses(std::string_view class_name, std::string_view method) const {

@@ -1,11 +1,13 @@
 // What the program's user says of its methods. Which get function events: include and exclude patterns over "package.Class" and "package.Class.method", where
 // `*` stands for any characters, dots included. A method is chosen if its class or itself matches an include pattern
-// and neither matches an exclude pattern. And which begin to handle a request, so that it has a name.
+// and neither matches an exclude pattern. Which begin to handle a request, so that it has a name. And which take objects
+// of a pool that has only so many, and give them back.
 // docs/tracing.md has the file's syntax.
 //
 // Immutable once made; thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,10 +28,17 @@ struct EndpointRule {
   EndpointPart method, path;
 };
 
+// A class whose objects are pools: threads take something from them and give it back.
+struct ResourceRule {
+  std::string pattern;                    // of the class
+  std::vector<std::string> takes, gives;  // its methods
+  std::string size;                       // a number, or an int field or getter of the pool; empty: not known
+};
+
 class TraceConfig {
  public:
-  // Lines `include PATTERN`, `exclude PATTERN` and `endpoint PATTERN [method=N[.GETTER]] [path=N[.GETTER]]`; `#` begins a
-  // comment. Errors name the line.
+  // Lines `include PATTERN`, `exclude PATTERN`, `endpoint PATTERN [method=N[.GETTER]] [path=N[.GETTER]]` and
+  // `resource CLASS take=METHOD,... give=METHOD,... [size=N|FIELD|GETTER]`; `#` begins a comment. Errors name the line.
   base::Status add_lines(std::string_view text);
   void add_include(std::string pattern) { include_.push_back(std::move(pattern)); }
   void add_exclude(std::string pattern) { exclude_.push_back(std::move(pattern)); }
@@ -49,12 +58,21 @@ class TraceConfig {
   // The first rule for the method, which stays where it is; null: none.
   const EndpointRule* endpoint(std::string_view class_name, std::string_view method) const;
 
+  const std::vector<ResourceRule>& resources() const { return resources_; }
+  // The first rule for the class, which stays where it is; null: none.
+  const ResourceRule* resource(std::string_view class_name) const;
+
  private:
   base::Status add_endpoint(std::string_view words);
+  base::Status add_resource(std::string_view words);
+  // What a line of this verb adds; nothing: a line of another verb.
+  std::optional<base::Status> add_rule(std::string_view verb, std::string_view words);
 
   std::vector<std::string> include_;
   std::vector<std::string> exclude_;
-  std::vector<EndpointRule> endpoints_;  // stay where they are once the lines are read
+  // Stay where they are once the lines are read.
+  std::vector<EndpointRule> endpoints_;
+  std::vector<ResourceRule> resources_;
 };
 
 }  // namespace contrafact::agent_jvm

@@ -56,6 +56,41 @@ TEST(TraceConfig, EndpointsThatAreNone) {
             "line 1: an endpoint with method=N needs path=N, too");
 }
 
+TEST(TraceConfig, ResourcesAreClasses) {
+  TraceConfig config;
+  ASSERT_TRUE(config
+                  .add_lines("resource shop.*Pool take=acquire,tryAcquire give=release size=getMaxSize\n"
+                             "resource shop.db.Keys  give=back take=lend # the size is what is seen\n"
+                             "resource shop.db.Slots take=lend give=back size=8\n")
+                  .ok());
+  const ResourceRule* rule = config.resource("shop.db.ConnectionPool");
+  ASSERT_NE(rule, nullptr);
+  EXPECT_THAT(rule->takes, testing::ElementsAre("acquire", "tryAcquire"));
+  EXPECT_THAT(rule->gives, testing::ElementsAre("release"));
+  EXPECT_EQ(rule->size, "getMaxSize");
+  ASSERT_NE(config.resource("shop.db.Keys"), nullptr);
+  EXPECT_EQ(config.resource("shop.db.Keys")->size, "");
+  EXPECT_EQ(config.resource("shop.db.Slots")->size, "8");
+  EXPECT_EQ(config.resource("shop.db.Keys$Key"), nullptr);
+  EXPECT_TRUE(config.empty());
+}
+
+TEST(TraceConfig, ResourcesThatAreNone) {
+  TraceConfig config;
+  const auto message = [&](std::string_view line) { return config.add_lines(line).error().message; };
+  EXPECT_EQ(message("resource\n"), "line 1: a resource needs a class, take=METHOD and give=METHOD");
+  EXPECT_EQ(message("resource a.Pool take=get\n"), "line 1: a resource needs a class, take=METHOD and give=METHOD");
+  EXPECT_EQ(message("resource take=get give=put"),
+            "line 1: expected 'CLASS take=METHOD,... give=METHOD,... [size=N, FIELD or GETTER]', got 'take=get'");
+  for (const std::string word :
+       {"take=", "take=a,", "give=a.b", "give=(a)", "size=0", "size=8x", "size=", "sise=8", "take"}) {
+    EXPECT_EQ(message("resource a.Pool " + word),
+              "line 1: expected 'CLASS take=METHOD,... give=METHOD,... [size=N, FIELD or GETTER]', got '" + word + "'");
+  }
+  EXPECT_EQ(message("resource a.Pool take=get,move give=move"), "line 1: 'move' cannot both take and give");
+  EXPECT_TRUE(config.resources().empty());
+}
+
 TEST(TraceConfig, NeverTheProbesThemselves) {
   TraceConfig config;
   config.add_include("*");

@@ -201,10 +201,27 @@ TEST(TraceConfig, IsCheckedBeforeTheProgramStarts) {
   base::Status status = check_trace_config(bad, {}, {});
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message,
-            bad + ": line 2: 'incldue x' is neither include, exclude nor endpoint with a pattern");
+            bad + ": line 2: 'incldue x' is neither include, exclude, endpoint nor resource with a pattern");
   status = check_trace_config(folder.file("empty.conf", "include\n"), {}, {});
   ASSERT_FALSE(status.ok());
   EXPECT_THAT(status.error().message, HasSubstr("line 1: '' is no pattern"));
+}
+
+TEST(TraceConfig, ResourcesAreCheckedToo) {
+  Folder folder;
+  EXPECT_TRUE(
+      check_trace_config(
+          folder.file("good.conf", "resource shop.Pool take=acquire,tryAcquire give=release size=8 # ours\n"), {}, {})
+          .ok());
+  const auto message = [&](const std::string& line) {
+    const std::string path = folder.file("bad.conf", line);
+    return check_trace_config(path, {}, {}).error().message.substr(path.size());
+  };
+  EXPECT_EQ(message("resource shop.Pool"),
+            ": line 1: 'shop.Pool' needs its methods that take and give: resource shop.Pool take=METHOD give=METHOD");
+  EXPECT_EQ(message("resource shop.Pool take=get give=put max=8"),
+            ": line 1: 'max=8' is not part of a resource; write take=METHOD, give=METHOD or size=N");
+  EXPECT_THAT(message("resource shop/Pool take=get give=put"), HasSubstr("line 1: 'shop/Pool' is no pattern"));
 }
 
 TEST(Output, ChecksBeforeARecordingStarts) {

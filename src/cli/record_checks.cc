@@ -48,14 +48,35 @@ base::Status check_endpoint(std::string_view words) {
   return {};
 }
 
-// A line of a trace configuration: `include PATTERN`, `exclude PATTERN`, `endpoint PATTERN ...`, or nothing but a comment.
+// Behind `resource`: a class, and what takes from its objects and gives back. The agent says what is wrong with a word.
+base::Status check_resource(std::string_view words) {
+  words = trimmed(words);
+  const std::string_view pattern = words.substr(0, words.find_first_of(" \t"));
+  if (base::Status good = check_pattern(pattern); !good) return good;
+  bool takes = false, gives = false;
+  for (words = trimmed(words.substr(pattern.size())); !words.empty();) {
+    const std::string_view word = words.substr(0, words.find_first_of(" \t"));
+    takes |= word.starts_with("take=") && word.size() > 5;
+    gives |= word.starts_with("give=") && word.size() > 5;
+    if (!word.starts_with("take=") && !word.starts_with("give=") && !word.starts_with("size="))
+      return base::Error{fmt::format("'{}' is not part of a resource; write take=METHOD, give=METHOD or size=N", word)};
+    words = trimmed(words.substr(word.size()));
+  }
+  if (takes && gives) return {};
+  return base::Error{
+      fmt::format("'{}' needs its methods that take and give: resource {} take=METHOD give=METHOD", pattern, pattern)};
+}
+
+// A line of a trace configuration: `include PATTERN`, `exclude PATTERN`, `endpoint PATTERN ...`, `resource CLASS ...`, or
+// nothing but a comment.
 base::Status check_line(std::string_view line) {
   line = trimmed(line.substr(0, line.find('#')));
   if (line.empty()) return {};
   std::string_view word = line.substr(0, line.find_first_of(" \t"));
   if (word == "endpoint") return check_endpoint(line.substr(word.size()));
+  if (word == "resource") return check_resource(line.substr(word.size()));
   if (word != "include" && word != "exclude") {
-    return base::Error{fmt::format("'{}' is neither include, exclude nor endpoint with a pattern", line)};
+    return base::Error{fmt::format("'{}' is neither include, exclude, endpoint nor resource with a pattern", line)};
   }
   return check_pattern(trimmed(line.substr(word.size())));
 }

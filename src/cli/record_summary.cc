@@ -34,6 +34,7 @@ class Counter : public format::Visitor {
     classes_chosen |= key == "classes.chosen";
     if (key == "classes.unmatched") unmatched = value;
     if (key == "endpoints.unmatched") endpoints_unmatched = value;
+    if (key == "resources.unmatched") resources_unmatched = value;
     nothing_observed |= key == "sets.segments.complete" && value == "0";
     nothing_observed &= key != "sets.segments.incomplete" || value == "0";
     of_jvm |= key == "jvm.name";
@@ -52,7 +53,7 @@ class Counter : public format::Visitor {
   bool native = false, of_jvm = false, jvm_was_up = false, classes_chosen = false, no_class_chosen = false,
        nothing_observed = false;
   uint64_t dropped = 0, dropped_said = 0;
-  std::string exit_reason, unseen, unmatched, endpoints_unmatched;
+  std::string exit_reason, unseen, unmatched, endpoints_unmatched, resources_unmatched;
 
  private:
   static bool ends_wait(format::EventKind kind) {
@@ -116,6 +117,8 @@ base::Result<std::string> summarise_recording(const std::string& path) {
   }
   if (!counter.endpoints_unmatched.empty())
     note("no method that was loaded is one of the configuration's endpoints " + counter.endpoints_unmatched);
+  if (!counter.resources_unmatched.empty())
+    note("no method that was loaded is one of the configuration's resources " + counter.resources_unmatched);
   if (counter.no_class_chosen) {
     note("no class that was loaded and can be chosen matches --classes: of all locks only waits are recorded");
   } else if (counter.classes_chosen) {

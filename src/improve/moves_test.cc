@@ -146,6 +146,13 @@ TEST(GiveBackEarly, NotOfSemaphores) {
   EXPECT_THAT(move_candidates(program_of(connection_held("java.util.concurrent.Semaphore", "c2"))), SizeIs(0));
 }
 
+TEST(GiveBackEarly, NotOfPoolsOfTheProgramsOwn) {
+  EXPECT_THAT(move_candidates(program_of(connection_held("shop.Pool", "c2"))), SizeIs(1));
+  EXPECT_THAT(
+      move_candidates(program_of("fact resource.taking.0 shop.Pool.acquire\n" + connection_held("shop.Pool", "c2"))),
+      SizeIs(0));
+}
+
 // A lock is held for 100 ns, 80 of them in a call that blocks.
 std::string lock_held(const std::string& reason) {
   return fmt::format(R"(fact agent jvm

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/counted.h"
 #include "model/event_pass.h"
+#include "model/library_calls.h"
 #include "model/lock_lives.h"
 #include "model/pool_groups.h"
 #include "model/time_window.h"
@@ -57,6 +59,20 @@ void find_blocks(Trace& parts) {
   rows.erase(repeated.begin(), repeated.end());
 }
 
+// What the recorder says of pools of objects by facts: by which methods of the program's own they are asked
+// (library_calls.cc, which looks for these facts first of all), and which queues turned out to be none.
+void read_resource_facts(Trace& parts) {
+  constexpr std::string_view kNone = "resource.none.";
+  std::ranges::stable_partition(parts.facts, [](const Fact& fact) { return fact.key.starts_with(kResourceFact); });
+  for (const Fact& fact : parts.facts) {
+    if (!fact.key.starts_with(kNone)) continue;
+    size_t pool = 0;
+    const auto [end, error] = std::from_chars(fact.key.data() + kNone.size(), fact.key.data() + fact.key.size(), pool);
+    if (error == std::errc() && pool < parts.pools.size() && parts.pools[pool].kind == format::PoolKind::permits)
+      parts.pools[pool].kind = format::PoolKind::other;
+  }
+}
+
 }  // namespace
 
 base::Result<Trace> finish(Trace parts, const FileParts* file) {
@@ -81,6 +97,7 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
   std::ranges::sort(parts.idle_times, {}, &IdleTime::until_ns);
   find_blocks(parts);
   cut_stops(parts);
+  read_resource_facts(parts);
   if (parts.origin == Origin::measured) join_pools_of_one_thread(parts);
   if (moved) {
     if (base::Status status = verify(parts); !status) return status.error();

@@ -21,6 +21,16 @@ bool any_frame(const Trace& trace, ContextId context, IsOne is_one) {
   return false;
 }
 
+// Whether `is_one` holds for one of the methods, as "shop.Pool.take", by which configured pools hand out what they hold.
+template <typename IsOne>
+bool any_taking(const Trace& trace, IsOne is_one) {
+  for (const Fact& fact : trace.facts) {
+    if (!fact.key.starts_with(kResourceFact)) return false;
+    if (fact.key.starts_with("resource.taking.") && is_one(std::string_view(fact.value))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_lock_call(const Trace& trace, ContextId context) {
@@ -35,12 +45,35 @@ bool is_resource_call(const Trace& trace, ContextId context) {
   struct Taking {
     std::string_view type, method;
   };
-  static constexpr Taking kTakings[] = {{"com.zaxxer.hikari.util.ConcurrentBag", "borrow"},
-                                        {"org.apache.commons.pool2.impl.GenericObjectPool", "borrowObject"},
-                                        {"org.apache.tomcat.jdbc.pool.ConnectionPool", "borrowConnection"},
-                                        {"org.h2.jdbcx.JdbcConnectionPool", "getConnection"}};
-  return any_frame(trace, context, [](std::string_view type, std::string_view name) {
-    return std::ranges::any_of(kTakings, [&](const Taking& one) { return type == one.type && name == one.method; });
+  static constexpr Taking kTakings[] = {
+      {"com.zaxxer.hikari.util.ConcurrentBag", "borrow"},
+      {"org.apache.commons.pool2.impl.GenericObjectPool", "borrowObject"},
+      {"org.apache.commons.pool2.impl.GenericKeyedObjectPool", "borrowObject"},
+      {"org.apache.commons.pool.impl.GenericObjectPool", "borrowObject"},
+      {"org.apache.tomcat.jdbc.pool.ConnectionPool", "borrowConnection"},
+      {"org.h2.jdbcx.JdbcConnectionPool", "getConnection"},
+      {"com.mchange.v2.resourcepool.BasicResourcePool", "checkoutResource"},
+      {"com.mchange.v2.resourcepool.BasicResourcePool", "prelimCheckoutResource"},
+      {"com.alibaba.druid.pool.DruidDataSource", "getConnectionInternal"},
+      {"io.agroal.pool.ConnectionPool", "handlerFromSharedCache"},
+      {"org.apache.http.pool.AbstractConnPool", "getPoolEntryBlocking"},
+      {"org.apache.hc.client5.http.impl.classic.InternalExecRuntime", "acquireEndpoint"},
+      {"com.mongodb.internal.connection.ConcurrentPool", "get"},
+  };
+  const auto is_configured = [&](std::string_view type, std::string_view name) {
+    return any_taking(trace, [&](std::string_view taking) {
+      return taking.size() == type.size() + 1 + name.size() && taking.starts_with(type) && taking.ends_with(name);
+    });
+  };
+  return any_frame(trace, context, [&](std::string_view type, std::string_view name) {
+    return std::ranges::any_of(kTakings, [&](const Taking& one) { return type == one.type && name == one.method; }) ||
+           is_configured(type, name);
+  });
+}
+
+bool is_configured_pool(const Trace& trace, std::string_view name) {
+  return any_taking(trace, [&](std::string_view taking) {
+    return taking.size() > name.size() && taking.starts_with(name) && taking[name.size()] == '.';
   });
 }
 

@@ -2,6 +2,8 @@
 // variant of the program, or in another run of it. Pure.
 #pragma once
 
+#include <string_view>
+
 #include "model/trace.h"
 
 namespace contrafact::model {
@@ -16,6 +18,12 @@ bool is_permit_call(const Trace& trace, ContextId context);
 
 // True for a block of any kind in the method by which a bounded pool hands out its objects (probes_resource.cc).
 bool is_resource_call(const Trace& trace, ContextId context);
+
+// Facts whose keys begin so are a trace's first ones (finish.cc).
+inline constexpr std::string_view kResourceFact = "resource.";
+
+// True for the name of a pool whose class the recording's configuration names.
+bool is_configured_pool(const Trace& trace, std::string_view name);
 
 // The same for queues alone.
 bool is_queue_call(const Trace& trace, ContextId context);

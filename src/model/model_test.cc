@@ -232,6 +232,36 @@ context c5 c2 m4:171
   EXPECT_FALSE(is_queue_call(trace, ContextId(2)));
 }
 
+TEST(LibraryCalls, AConfiguredPoolIsAskedByTheMethodThatAFactNames) {
+  const Trace trace = parsed(R"(fact resource.taking.0 shop.Pool.acquire
+thread main
+method m1 shop.Orders.load Orders.java:10
+method m2 shop.Pool.acquire Pool.java:20
+method m3 java.lang.Object.wait Object.java:338
+method m4 shop.Pool.acquired Pool.java:40
+context c1 - m1:11
+context c2 c1 m2:21
+context c3 c2 m3:338
+context c4 c1 m4:41
+0 main thread_begin
+)");
+  EXPECT_TRUE(is_resource_call(trace, ContextId(2)));
+  for (const uint32_t other : {0u, 3u}) EXPECT_FALSE(is_resource_call(trace, ContextId(other))) << other;
+}
+
+TEST(Pools, OneThatAFactNamesIsNoResource) {
+  const Trace trace = parsed(R"(fact resource.none.0 1
+fact resource.none.7 1
+thread main
+pool p1 permits 4 4 queue
+pool p2 permits 4 4 other
+0 main thread_begin
+)");
+  ASSERT_EQ(trace.pools.size(), 2u);
+  EXPECT_EQ(trace.pools[0].kind, format::PoolKind::other);
+  EXPECT_EQ(trace.pools[1].kind, format::PoolKind::permits);
+}
+
 // Differences and sums of the times that are left cannot overflow.
 TEST(Times, FarFromTheFirstOneAreNotBelieved) {
   const Trace trace = parsed(R"(thread main

@@ -58,6 +58,7 @@ public final class ContrafactProbes {
     ContrafactExecutors.prepare();
     ContrafactLocks.prepare();
     ContrafactResources.prepare();
+    ContrafactQueues.prepare();
     ContrafactSockets.prepare();
     ContrafactEndpoints.prepare();
     ContrafactSetLog.prepare();

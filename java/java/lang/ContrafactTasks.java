@@ -34,6 +34,7 @@ final class ContrafactTasks {
   private static final long HANDED = U.objectFieldOffset(Class.class, "contrafactHanded");  // bits, see below
   private static final long FRAMEWORK_TASK = U.objectFieldOffset(Class.class, "contrafactTaskField");  // offset; -1: none
   private static final long POOL_FIELD = U.objectFieldOffset(Class.class, "contrafactPoolField");      // offset; -1: none
+  private static final long KEYS_FIELD = U.objectFieldOffset(Class.class, "contrafactKeysField");      // the same
   private static final String[] INNER_NAMES = {"callable", "runnable", "fn", "task", "actual", "continuation", "delegate", "block"};
   /** Where a wrapper keeps its task in a field of one of those names. */
   private static final String[] WRAPPING_PACKAGES = {"java.util.concurrent.", "io.netty.util.concurrent.",
@@ -219,6 +220,16 @@ final class ContrafactTasks {
     if (field == 0) {
       field = inherited(type, "contrafactPool");
       U.putLong(type, POOL_FIELD, field);
+    }
+    return field;
+  }
+
+  /** Where objects of the class keep the numbers that they have as pools, by key; negative if the agent gave it no field. */
+  static long keysField(Class<?> type) {
+    long field = U.getLong(type, KEYS_FIELD);
+    if (field == 0) {
+      field = inherited(type, "contrafactKeys");
+      U.putLong(type, KEYS_FIELD, field);
     }
     return field;
   }

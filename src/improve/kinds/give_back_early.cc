@@ -1,7 +1,7 @@
 // give-back-early: a task gives what it has of a pool (a connection, say) back before the last thing that it blocks in
 // while it has it, and does the rest without. The recording does not say whether the rest needs it: code of the pool's
 // own library, or of a driver, that is on the stack of that block says that it does. Semaphores are left out: what they
-// guard is whatever the program does meanwhile.
+// guard is whatever the program does meanwhile. So are pools of the program's own, whose users' names say nothing.
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 #include "improve/move_change.h"
 #include "improve/source_places.h"
 #include "improve/spec_frames.h"
+#include "model/library_calls.h"
 #include "model/task_walk.h"
 #include "whatif/sim_moves.h"
 #include "whatif/variant.h"
@@ -25,9 +26,18 @@ using model::PoolId;
 using model::Trace;
 
 // Code of pools of connections, and of what they are connections to.
-constexpr std::array<std::string_view, 15> kUsers{"com.zaxxer.hikari.",
+constexpr std::array<std::string_view, 24> kUsers{"com.zaxxer.hikari.",
                                                   "org.apache.commons.dbcp2.",
                                                   "org.apache.commons.pool2.",
+                                                  "org.apache.commons.dbcp.",
+                                                  "org.apache.commons.pool.",
+                                                  "com.mchange.",
+                                                  "com.alibaba.druid.",
+                                                  "io.agroal.",
+                                                  "org.vibur.",
+                                                  "org.apache.http.",
+                                                  "org.apache.hc.",
+                                                  "com.mongodb.",
                                                   "org.apache.tomcat.jdbc.",
                                                   "org.apache.tomcat.dbcp.",
                                                   "org.h2.",
@@ -72,7 +82,9 @@ class UsesOfPools {
 
 bool is_of_objects(const Trace& trace, PoolId pool) {
   const format::PoolRow& row = trace.pools[pool.index()];
-  return row.kind == format::PoolKind::permits && !trace.string(row.name).starts_with("java.util.concurrent.");
+  const std::string_view name = trace.string(row.name);
+  return row.kind == format::PoolKind::permits && !name.starts_with("java.util.concurrent.") &&
+         !model::is_configured_pool(trace, name);
 }
 
 struct Place {
