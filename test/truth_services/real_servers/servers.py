@@ -1,5 +1,5 @@
 """Servers that nobody here wrote, as Debian packages them: how each is filled and started, what it is asked, and the client that saturates it, which is
-somebody else's, too. The paced client of the open loads (paced.cc) is ours, as no open loop speaks these protocols."""
+somebody else's, too. The paced client of the open loads (paced.cc) is ours, as no open loop speaks these protocols but HTTP: Tomcat's is Vegeta."""
 import contextlib
 import csv
 import io
@@ -26,6 +26,8 @@ class Server:
     """One server with one set of options. `saturate` returns {"requests_per_s"} and what else its client says."""
     programs = ()  # that must be installed
     protocol = ""
+    warm_up_s = 0  # besides what is asked to measure: of a JVM, until it has compiled what it runs
+    recorded_with = ()  # options of `contrafact record`
     per_s = 5_000.0  # a first guess for clients that count requests, not seconds; what was measured last afterwards
 
     def missing(self):
@@ -43,7 +45,7 @@ class Server:
     def requests(self, draws):
         raise NotImplementedError
 
-    def write_requests(self, folder):
+    def write_requests(self, folder, port):
         path = folder / f"{self.protocol}.requests"
         draws = random.Random(SEED)
         path.write_text("".join(f"{self.requests(draws)}\n" for _ in range(REQUESTS)))
@@ -214,6 +216,57 @@ class Slapd(Server):
         return {"requests_per_s": self.per_s}
 
 
+class Tomcat(Server):
+    """Tomcat with its own example application, as it is: of that the servlets which make no session, for no client here keeps one, and a page. Its
+    settings are those of its manual's shortest server.xml, so with 200 threads, but for a port of the loopback and connections that last."""
+    programs = ("java", "wrk")
+    protocol = "http"
+    warm_up_s = 15
+    recorded_with = ("--warm",)
+    HOME, EXAMPLES = pathlib.Path("/usr/share/tomcat10"), pathlib.Path("/usr/share/tomcat10-examples/examples")
+    WEB_XML = ("/usr/share/tomcat10/etc/web.xml", "/etc/tomcat10/web.xml")
+    PATHS = ("servlets/servlet/HelloWorldExample", "servlets/servlet/RequestInfoExample", "servlets/servlet/RequestHeaderExample",
+             "servlets/servlet/RequestParamExample?firstname=Ada&lastname=Lovelace", "servlets/index.html")
+
+    def missing(self):
+        if why := super().missing():
+            return why
+        needed = (self.HOME / "bin" / "bootstrap.jar", self.EXAMPLES, *([] if self.web_xml() else [self.WEB_XML[0]]))
+        return next((f"{path} is not installed (tomcat10-common, tomcat10-examples)" for path in needed if not pathlib.Path(path).exists()), "")
+
+    def web_xml(self):
+        return next((path for path in self.WEB_XML if pathlib.Path(path).exists()), None)
+
+    def prepare(self, folder):
+        base = folder / "tomcat"
+        for name in ("conf/Catalina/localhost", "logs", "temp", "webapps", "work"):
+            (base / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(self.web_xml(), base / "conf" / "web.xml")
+        (base / "conf" / "Catalina" / "localhost" / "examples.xml").write_text(f'<Context docBase="{self.EXAMPLES}"/>\n')
+
+    def command(self, folder, port):
+        base = folder / "tomcat"
+        (base / "conf" / "server.xml").write_text(f"""<Server port="-1"><Service name="Catalina">
+<Connector port="{port}" address="127.0.0.1" maxKeepAliveRequests="-1" keepAliveTimeout="-1"/>
+<Engine name="Catalina" defaultHost="localhost"><Host name="localhost" appBase="webapps"/></Engine></Service></Server>
+""")
+        jars = f"{self.HOME}/bin/bootstrap.jar:{self.HOME}/bin/tomcat-juli.jar"
+        return ["java", f"-Dcatalina.home={self.HOME}", f"-Dcatalina.base={base}", f"-Djava.io.tmpdir={base}/temp", "-cp", jars,
+                "org.apache.catalina.startup.Bootstrap", "start"]
+
+    def requests(self, draws):
+        return f"/examples/{draws.choice(self.PATHS)}"
+
+    def write_requests(self, folder, port):
+        draws = random.Random(SEED)
+        clients.write_requests(folder, port, [self.requests(draws) for _ in range(REQUESTS)])
+        return folder / "requests.txt"
+
+    def saturate(self, folder, port, core, connections, seconds):
+        self.write_requests(folder, port)
+        return clients.closed_loop(folder, port, core, connections, seconds)
+
+
 def clients_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -238,6 +291,7 @@ SERVERS = {
     "mariadb": MariaDb(),
     "mariadb-pool": MariaDb(("--thread-handling=pool-of-threads",)),
     "slapd": Slapd(),
+    "tomcat": Tomcat(),
 }
 # What limits each on one core, however many threads it has.
 LIMITED_BY = {name: "cores" for name in SERVERS}
