@@ -84,13 +84,11 @@ def predicted_table(cases, found):
     return [*PREDICTED_HEAD, *rows] if rows else []
 
 
-def document(command, machines, processes, sentences, beyond, predictions, measurements):
-    """A section of docs/accuracy.md: how it was made, what it says, the tables. `sentences`, `beyond`: lists of texts."""
+def document(command, machines, processes, sentences, predictions, measurements):
+    """A section of docs/accuracy.md: how it was made, what it says, the tables. Lists of texts."""
     parts = [f"    {command}", f"Machine: {machines}. {processes}", "\n".join(f"- {sentence}" for sentence in sentences), "\n".join(predictions)]
-    if beyond:
-        parts += ["Beyond the aims:", "\n".join(f"- {text}" for text in beyond)]
     if measurements:
-        parts += ["As measured:", "\n".join(measurements)]
+        parts += ["All that was measured:", "\n".join(measurements)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -345,7 +345,7 @@ def report(options, cases, found):
     print("\n".join([*measurements, *predictions, *sentences, *[f"beyond an aim: {text}" for text in beyond]]))
     if options.markdown:
         processes = f"Medians of {options.repeats} processes of each variant." if options.repeats > 1 else "One process of each variant."
-        text = tables.document(command_of(options), machines_of(found), processes, sentences, beyond, predictions, measurements)
+        text = tables.document(command_of(options), machines_of(found), processes, sentences, predictions, measurements)
         tables.write_section(options.markdown, "services", text)
     if options.quick:
         quiet = [one for one in compared if max(run["foreign_share"] for point in one.measured["closed"] for run in point["runs"]) <= QUICK_FOREIGN_MAX]

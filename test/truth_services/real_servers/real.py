@@ -191,7 +191,7 @@ def report(options, found):
         command = (f"python3 test/truth_services/real_servers/real.py build/release/bin/contrafact build/release --seconds {options.seconds} "
                    f"--repeats {options.repeats} --requests {options.requests} --predict")
         runs = "One run of each." if options.repeats == 1 else f"Saturation is the median of {options.repeats} runs."
-        tables.write_section(options.markdown, "real-servers", tables.document(command, options.machine, runs, sentences, [], table, []))
+        tables.write_section(options.markdown, "real-servers", tables.document(command, options.machine, runs, sentences, table, []))
     if options.quick:
         curves = [one for one in curves if max(run["foreign_share"] for point in one.measured["closed"] for run in point["runs"]) <= truth.QUICK_FOREIGN_MAX]
     return [*missing, *comparison.faults_of_all(curves, QUICK_HELD if options.quick else HELD)]
