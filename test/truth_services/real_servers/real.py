@@ -99,7 +99,7 @@ def closed_curve(options, one, service):
 
 
 def warm_up(options, one, service):
-    seconds = options.seconds if options.quick else max(options.seconds, one.warm_up_s)
+    seconds = max(options.seconds, one.warm_up_s // 3 if options.quick else one.warm_up_s)
     one.saturate(options.folder, service.port, options.client_core, CONNECTIONS[-2], seconds)
 
 
@@ -129,8 +129,10 @@ def record(options, name, one, found):
     for load, ask in loads.items():
         trace = options.record / f"{name}-{load}.cft"
         with running(options, one, [options.contrafact, "record", "-q", *one.recorded_with, "-o", trace, "--"]) as service:
-            if one.warm_up_s:
-                ask(service)
+            if one.warm_up_s and load == "saturated":
+                warm_up(options, one, service)
+            elif one.warm_up_s:
+                ask(service)  # no other load is in a recording than the one that it is of
             figures = ask(service)
             service.stop()
         if not trace.exists():

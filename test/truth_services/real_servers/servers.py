@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import clients
@@ -218,41 +219,50 @@ class Slapd(Server):
 
 class Tomcat(Server):
     """Tomcat with its own example application, as it is: of that the servlets which make no session, for no client here keeps one, and a page. Its
-    settings are those of its manual's shortest server.xml, so with 200 threads, but for a port of the loopback and connections that last."""
+    settings are those that Debian gives to a user's own instance, so 200 threads and a log of requests, but for the port and connections that last."""
     programs = ("java", "wrk")
     protocol = "http"
     warm_up_s = 15
     recorded_with = ("--warm",)
     HOME, EXAMPLES = pathlib.Path("/usr/share/tomcat10"), pathlib.Path("/usr/share/tomcat10-examples/examples")
-    WEB_XML = ("/usr/share/tomcat10/etc/web.xml", "/etc/tomcat10/web.xml")
     PATHS = ("servlets/servlet/HelloWorldExample", "servlets/servlet/RequestInfoExample", "servlets/servlet/RequestHeaderExample",
              "servlets/servlet/RequestParamExample?firstname=Ada&lastname=Lovelace", "servlets/index.html")
+    CONNECTOR = '<Connector port="8080"'
 
     def missing(self):
-        if why := super().missing():
-            return why
-        needed = (self.HOME / "bin" / "bootstrap.jar", self.EXAMPLES, *([] if self.web_xml() else [self.WEB_XML[0]]))
-        return next((f"{path} is not installed (tomcat10-common, tomcat10-examples)" for path in needed if not pathlib.Path(path).exists()), "")
-
-    def web_xml(self):
-        return next((path for path in self.WEB_XML if pathlib.Path(path).exists()), None)
+        needed = {"tomcat10-common": self.HOME / "bin" / "bootstrap.jar", "tomcat10-user": self.HOME / "skel" / "conf", "tomcat10-examples": self.EXAMPLES}
+        return super().missing() or next((f"{package} is not installed" for package, path in needed.items() if not path.exists()), "")
 
     def prepare(self, folder):
         base = folder / "tomcat"
+        if base.exists():
+            return
+        shutil.copytree(self.HOME / "skel" / "conf", base / "conf")
         for name in ("conf/Catalina/localhost", "logs", "temp", "webapps", "work"):
-            (base / name).mkdir(parents=True, exist_ok=True)
-        shutil.copy(self.web_xml(), base / "conf" / "web.xml")
+            (base / name).mkdir(parents=True)
         (base / "conf" / "Catalina" / "localhost" / "examples.xml").write_text(f'<Context docBase="{self.EXAMPLES}"/>\n')
 
     def command(self, folder, port):
-        base = folder / "tomcat"
-        (base / "conf" / "server.xml").write_text(f"""<Server port="-1"><Service name="Catalina">
-<Connector port="{port}" address="127.0.0.1" maxKeepAliveRequests="-1" keepAliveTimeout="-1"/>
-<Engine name="Catalina" defaultHost="localhost"><Host name="localhost" appBase="webapps"/></Engine></Service></Server>
-""")
-        jars = f"{self.HOME}/bin/bootstrap.jar:{self.HOME}/bin/tomcat-juli.jar"
-        return ["java", f"-Dcatalina.home={self.HOME}", f"-Dcatalina.base={base}", f"-Djava.io.tmpdir={base}/temp", "-cp", jars,
-                "org.apache.catalina.startup.Bootstrap", "start"]
+        base, settings = folder / "tomcat", (self.HOME / "skel" / "conf" / "server.xml").read_text()
+        if settings.count(self.CONNECTOR) == 0:
+            raise clients.Failure(f"Tomcat's server.xml has no {self.CONNECTOR}")
+        (base / "conf" / "server.xml").write_text(settings.replace(
+            self.CONNECTOR, f'<Connector port="{port}" address="127.0.0.1" maxKeepAliveRequests="-1"'))
+        return ["java", f"-Dcatalina.home={self.HOME}", f"-Dcatalina.base={base}", f"-Djava.io.tmpdir={base}/temp",
+                "-cp", f"{self.HOME}/bin/bootstrap.jar:{self.HOME}/bin/tomcat-juli.jar", "org.apache.catalina.startup.Bootstrap", "start"]
+
+    def fill(self, port):
+        """Its port listens before its application is there."""
+        deadline = time.monotonic() + START_LIMIT_S
+        for path in self.PATHS:
+            while True:
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/examples/{path}", timeout=START_LIMIT_S).close()
+                    break
+                except OSError as error:
+                    if time.monotonic() > deadline:
+                        raise clients.Failure(f"Tomcat does not answer /examples/{path}: {error}") from error
+                    time.sleep(0.1)
 
     def requests(self, draws):
         return f"/examples/{draws.choice(self.PATHS)}"
