@@ -15,6 +15,7 @@ overhead  recording six programs that others wrote: same output, time, events, b
 load      events loaded per second, and memory for each event
 estimate  estimates per second on a trace of a million tasks, and 10,000 combinations
 simulate  simulated events per second of a native run with contended locks
+requests  requests simulated a minute on one core, of several sizes, and the processor time of the command load
 native    recording pbzip2: same output and the ratio of times; nanoseconds of an interposed lock and unlock
 programs  ten native programs: recording with and without sets, trace rates, replays, unnecessary contention; 15 minutes
 jvm-sets  recording six programs that others wrote with sets, and with flow, beside the same classes alone; 20 minutes
@@ -22,6 +23,7 @@ tools     recording three native programs beside LTTng, uftrace, valgrind's DRD 
 flowprof  the FlowProf paper's programs and their fixes: patterns, gains, slow-down, memory; 10 minutes
 deferred  speed-up of the blueprint profiler with every processor, capacity and queue on six programs; 25 minutes, with --few 12
 library   nanoseconds of a deferred call, and of an event with each processor in a synthetic program
+sockets   processor time of servers, native and JVM, whose requests are recorded, and are not; 4 minutes
 server    requests per second of the example server before and after the advice, under wrk, measured and predicted
 TXT
 }
@@ -29,7 +31,8 @@ TXT
 run_one() {
   printf '== %s\n' "$1" >&2
   case "$1" in
-    events | native | overhead | server) python3 "bench/$1.py" "$build" "${@:2}" ;;
+    events | native | overhead | server | sockets) python3 "bench/$1.py" "$build" "${@:2}" ;;
+    requests) python3 bench/request_rates.py "$build" "${@:2}" ;;
     jvm-sets) python3 bench/jvm_sets.py "$build" "${@:2}" ;;
     flowprof) python3 bench/flowprof.py "$build" "${@:2}" ;;
     programs) python3 bench/native_programs.py "$build" "${@:2}" ;;

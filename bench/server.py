@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import figures
+import load_picture
 
 sys.path.append(str(figures.ROOT / "examples"))
 sys.path.append(str(figures.ROOT / "test" / "truth_services"))
@@ -69,9 +70,9 @@ def ask(port, core, connections, seconds):
 
 
 def predict(contrafact, jar, cores, folder):
-    """(sizes of the improved server's pools, connections and requests a second before, and after)"""
+    """(sizes of the improved server's pools; connections and requests a second before, and after; the rows of both curves)"""
     trace, specs = folder / "server.cft", folder / "specs"
-    with serving(cores[0], [contrafact, "record", "-o", trace, "--", figures.java(), "-jar", jar], folder) as port:
+    with serving(cores[0], [contrafact, "record", "--warm", "-o", trace, "--", figures.java(), "-jar", jar], folder) as port:
         rate = ask(port, cores[1], RECORDED_CONNECTIONS, RECORDED_S)
     figures.say(f"  recorded at {rate:.0f} requests/s")
     advice = figures.run([str(contrafact), "advise", str(trace), "--changes", str(CHANGES), "--specs", str(specs)])
@@ -85,7 +86,7 @@ def predict(contrafact, jar, cores, folder):
     if difference:
         figures.say(f"  {difference}")
     rows = advised.rows_of(load.output.decode())
-    return sizes, advised.saturated(rows, "recorded"), advised.saturated(rows, "changed")
+    return sizes, advised.saturated(rows, "recorded"), advised.saturated(rows, "changed"), rows
 
 
 def measure(jar, sizes, connections, cores, folder):
@@ -94,6 +95,17 @@ def measure(jar, sizes, connections, cores, folder):
         rate = ask(port, cores[1], connections, MEASURED_S)
     figures.say(f"  {jar.stem}: {rate:.1f} requests/s")
     return rate
+
+
+def curve(jar, sizes, cores, folder):
+    """Measured: (connections, requests a second)."""
+    points = []
+    with serving(cores[0], [figures.java(), "-jar", jar, *sizes], folder) as port:
+        ask(port, cores[1], load_picture.CONNECTIONS[-1], WARM_UP_S)
+        for connections in load_picture.CONNECTIONS:
+            points.append((connections, ask(port, cores[1], connections, MEASURED_S)))
+            figures.say(f"  {jar.stem}: {points[-1][1]:.1f} requests/s on {connections}")
+    return points
 
 
 def row(name, values, predicted, digits):
@@ -105,6 +117,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", help="build folder, with java/api-server.jar and java/api-server-improved.jar")
     parser.add_argument("--rounds", type=int, default=5, help="pairs of runs (default 5)")
+    parser.add_argument("--picture", action="store_true", help="draw docs/pictures/load.svg, and nothing else")
     options = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
@@ -114,7 +127,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="contrafact-server-") as name:
         folder = pathlib.Path(name)
         try:
-            sizes, before, after = predict(build / "bin" / "contrafact", base, cores, folder)
+            sizes, before, after, predicted = predict(build / "bin" / "contrafact", base, cores, folder)
+            if options.picture:
+                measured = {"recorded": curve(base, [], cores, folder), "changed": curve(improved, sizes, cores, folder)}
+                load_picture.draw("contrafact load server.cft --apply specs/best.json", predicted, measured)
+                return 0
             pairs = [(measure(base, [], before["clients"], cores, folder), measure(improved, sizes, after["clients"], cores, folder))
                      for _ in range(options.rounds)]
         except clients.Failure as failure:

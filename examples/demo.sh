@@ -58,8 +58,8 @@ measure() {
   measured=$(awk '/^ *99%/ { at = $2; ms = at + 0; if (at !~ /ms$/) ms *= at ~ /us$/ ? 0.001 : 1000 } /^Requests\/sec/ { print $2, ms }' <<<"$found")
 }
 
-say "\$ $contrafact record -o $out/server.cft -- java -jar $build/java/api-server.jar --serve    # while wrk asks on 4 connections"
-start "$out/record.log" "$contrafact" record -o "$out/server.cft" -- java -jar "$build/java/api-server.jar"
+say "\$ $contrafact record -o $out/server.cft --warm -- java -jar $build/java/api-server.jar --serve    # while wrk asks on 4 connections"
+start "$out/record.log" "$contrafact" record -o "$out/server.cft" --warm -- java -jar "$build/java/api-server.jar"
 client 4 5s >"$out/wrk.log"
 stop
 grep -E '^contrafact' "$out/record.log" || true

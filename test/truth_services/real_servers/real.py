@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """usage: real.py CONTRAFACT BUILD [--server NAME]... [--seconds S] [--repeats N] [--requests N] [--quick] [--foreign-max SHARE] [--json FILE]
-                [--record FOLDER [--predict]] [--from FILE]
+                [--record FOLDER] [--predict] [--from FILE] [--markdown FILE]
 
 Servers that nobody here wrote (servers.py), as they are: what each can take and what its clients feel, measured without a recorder; and what
 `contrafact load` says from one recording at 0.3 of that. Server and client have a core each. Saturation is by the server's own or a well-known client with 1, 4, 16, ... connections;
-percentiles are by paced.cc, an open loop with requests at random. To the predicted ones comes the way: what the median client felt beside the server's own time
-while it was recorded. --record also measures what recording costs at saturation: throughput recorded and not, in turn.
+percentiles are by an open loop with requests at random: paced.cc, or Vegeta of a server that speaks HTTP. To the predicted ones comes the way: what the median
+client felt beside the server's own time while it was recorded. --record, and --predict without it, also measure what recording costs at saturation: throughput recorded
+and not, in turn.
 
---from: no measuring; the figures of an earlier run (--json) and its recordings, predicted anew. --quick: short, without figures: that all of
-it fits together. Exit status 1 if a client or server failed; 77 (not measured) where there are no two cores or nothing is installed."""
+--from: no measuring; the figures of an earlier run (--json) and its recordings, predicted anew. --quick: short, few loads, and no medians: that all of
+it fits together. Exit status 1 if a client or server failed, or predictions are beyond HELD; 77 (not measured) where there are no two cores or nothing is installed."""
 import argparse
 import contextlib
 import json
+import math
 import pathlib
 import statistics
 import subprocess
@@ -22,10 +24,12 @@ import servers  # has put the folder above on the path
 import clients
 import comparison
 import programs
+import rounds
 import server as watched
 import machine
 import services
 import shortest_run
+import tables
 import truth
 
 CONNECTIONS = (1, 4, 16, 64)
@@ -33,6 +37,10 @@ LOADS = (0.3, 0.5, 0.7, 0.8, 0.9)
 RECORDED_LOAD = 0.3
 PACED_CONNECTIONS = 32
 PREDICT_LIMIT_S = 900
+# What is held of predictions, by comparison.py: what was reached, with some room. p99 is that of a few stops of the machine here (docs/accuracy.md).
+HELD = {"saturation": comparison.Held(0.20, 0.0, 0.45), "p50": comparison.Held(0.35, 0.0)}
+QUICK_HELD = {"saturation": comparison.Held(math.inf, 0.0, 0.7)}
+CLIENT_SHARE_MIN, SERVER_SHARE_MAX = 0.94, 0.9  # of their cores at saturation: what then limits is the client, of which nothing is predicted
 
 
 @contextlib.contextmanager
@@ -62,8 +70,12 @@ def measured(options, service, measure):
 
 def paced(options, one, service, rate):
     seconds = max(options.seconds, min(truth.OPEN_SECONDS_MAX, options.requests / rate))
-    words = [options.build / "bin" / "truth_services_paced", one.protocol, service.port, f"{rate:.3f}", f"{seconds:.2f}", 1, PACED_CONNECTIONS,
-             one.write_requests(options.folder)]
+    requests = one.write_requests(options.folder, service.port)
+    if one.protocol == "http":
+        found = clients.open_loop(options.open_loop, options.folder, options.client_core, rate, seconds, 1)
+        found.pop("answers_ms")
+        return found
+    words = [options.build / "bin" / "truth_services_paced", one.protocol, service.port, f"{rate:.3f}", f"{seconds:.2f}", 1, PACED_CONNECTIONS, requests]
     return json.loads(clients.run(words, options.client_core, seconds))
 
 
@@ -86,13 +98,18 @@ def closed_curve(options, one, service):
     return points
 
 
+def warm_up(options, one, service):
+    seconds = max(options.seconds, one.warm_up_s // 3 if options.quick else one.warm_up_s)
+    one.saturate(options.folder, service.port, options.client_core, CONNECTIONS[-2], seconds)
+
+
 def measure(options, name, one):
     print(name, flush=True)
     found = {"server": name}
     with running(options, one) as service:
-        saturated(options, one, service, CONNECTIONS[-2])  # warms it up
+        warm_up(options, one, service)
         found["closed"] = closed_curve(options, one, service)
-        found["saturation"] = truth.saturation_of(found["closed"])
+        found["saturation"] = rounds.saturation_of(found["closed"])
         found["points"] = []
         for load in options.loads:
             rate = load * found["saturation"]["requests_per_s"]
@@ -111,7 +128,11 @@ def record(options, name, one, found):
              "saturated": lambda service: saturated(options, one, service, connections)}
     for load, ask in loads.items():
         trace = options.record / f"{name}-{load}.cft"
-        with running(options, one, [options.contrafact, "record", "-q", "-o", trace, "--"]) as service:
+        with running(options, one, [options.contrafact, "record", "-q", *one.recorded_with, "-o", trace, "--"]) as service:
+            if one.warm_up_s and load == "saturated":
+                warm_up(options, one, service)
+            elif one.warm_up_s:
+                ask(service)  # no other load is in a recording than the one that it is of
             figures = ask(service)
             service.stop()
         if not trace.exists():
@@ -120,7 +141,7 @@ def record(options, name, one, found):
         found["recorded"][load] = figures
         print(f"    recorded, {load}: {words_of(figures)}, {figures['trace_bytes'] / 1e6:.1f} MB", flush=True)
     with running(options, one) as service:
-        saturated(options, one, service, connections)
+        warm_up(options, one, service)
         again = saturated(options, one, service, connections)
     plain = (found["saturation"]["requests_per_s"] + again["requests_per_s"]) / 2
     found["recorded"]["slower"] = plain / found["recorded"]["saturated"]["requests_per_s"]
@@ -149,10 +170,38 @@ def with_way(curve, ms):
     return {**curve, "points": points}
 
 
+def compared(name, found):
+    return comparison.Compared(name, found, with_way(comparison.curve_of(found["predicted"]), way_ms(found)), servers.LIMITED_BY[name], alone=True)
+
+
+def is_client_limited(found):
+    """Whether the client had no more of its core to ask with, and the server had."""
+    at_top = next(point for point in found["closed"] if point["connections"] == found["saturation"]["connections"])
+    return (statistics.median(run["client_share"] for run in at_top["runs"]) >= CLIENT_SHARE_MIN
+            and statistics.median(run["server_share"] for run in at_top["runs"]) <= SERVER_SHARE_MAX)
+
+
+def report(options, found):
+    """Prints all, and writes --markdown. What of the predictions is beyond what is held."""
+    missing = [f"{name}: nothing is predicted" for name, one in found.items() if options.predict and "predicted" not in one]
+    limited = [name for name, one in found.items() if is_client_limited(one)]
+    curves = [compared(name, one) for name, one in found.items() if "predicted" in one and name not in limited]
+    table = [*HEAD, *[row(name, one) for name, one in found.items() if "predicted" in one]]
+    sentences = [*comparison.summary_of(curves), *[f"Of `{name}` the client's core is what limits: it is in none of these." for name in limited]]
+    print("\n".join([*table, *sentences, *[f"beyond an aim: {text}" for text in comparison.beyond_aims(curves)]]))
+    if options.markdown:
+        command = (f"python3 test/truth_services/real_servers/real.py build/release/bin/contrafact build/release --seconds {options.seconds} "
+                   f"--repeats {options.repeats} --requests {options.requests} --predict")
+        runs = "One run of each." if options.repeats == 1 else f"Saturation is the median of {options.repeats} runs."
+        tables.write_section(options.markdown, "real-servers", tables.document(command, options.machine, runs, sentences, table, []))
+    if options.quick:
+        curves = [one for one in curves if max(run["foreign_share"] for point in one.measured["closed"] for run in point["runs"]) <= truth.QUICK_FOREIGN_MAX]
+    return [*missing, *comparison.faults_of_all(curves, QUICK_HELD if options.quick else HELD)]
+
+
 def row(name, found):
-    way = way_ms(found)
-    curve = with_way(comparison.curve_of(found["predicted"]), way)
-    one = comparison.Compared(name, found, curve, servers.LIMITED_BY[name], alone=True)
+    way, one = way_ms(found), compared(name, found)
+    curve = one.predicted
     errors, points = one.errors(), one.points()
 
     def off(error):
@@ -180,24 +229,35 @@ def parse():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--record", type=pathlib.Path)
     parser.add_argument("--predict", action="store_true")
+    parser.add_argument("--markdown", type=pathlib.Path, help="a new file, or docs/accuracy.md, of which it rewrites the section")
     parser.add_argument("--from", dest="earlier", type=pathlib.Path)
     options = parser.parse_args()
     options.contrafact, options.build = options.contrafact.resolve(), options.build.resolve()
     options.loads = LOADS
     if options.quick:
         options.seconds, options.requests, options.foreign_max, options.loads = 1, 100, 1.0, truth.QUICK_LOADS
-    if options.record:
-        options.record = options.record.resolve()
-        options.record.mkdir(parents=True, exist_ok=True)
     return options
 
 
 def chosen(options):
     for name in options.server or servers.SERVERS:
-        if why := servers.SERVERS[name].missing():
+        one = servers.SERVERS[name]
+        why = "" if options.earlier else one.missing() or (missing_open_loop(options) if one.protocol == "http" else "")
+        if why:
             print(f"left out: {name}: {why}", flush=True)
         else:
-            yield name, servers.SERVERS[name]
+            yield name, one
+
+
+def missing_open_loop(options):
+    """Builds Vegeta's loop. Why there is none, or ""."""
+    if why := clients.missing():
+        return why
+    try:
+        options.open_loop = clients.build_open_loop(options.build / "truth_services")
+    except clients.Unavailable as unavailable:
+        return str(unavailable)
+    return ""
 
 
 def main():
@@ -206,10 +266,16 @@ def main():
     if options.server_core is None:
         shortest_run.not_measured("server and client need a core each, and there is one")
     services.end_with_this_process()
-    found = json.loads(options.earlier.read_text())["servers"] if options.earlier else {}
+    earlier = json.loads(options.earlier.read_text()) if options.earlier else {"machine": machine.words(), "servers": {}}
+    found, options.machine = earlier["servers"], earlier["machine"]
     with tempfile.TemporaryDirectory() as folder:
         options.folder = pathlib.Path(folder)
         options.folder.chmod(0o755)
+        if options.predict and not options.record:
+            options.record = options.folder / "recorded"
+        if options.record:
+            options.record = options.record.resolve()
+            options.record.mkdir(parents=True, exist_ok=True)
         try:
             for name, one in chosen(options):
                 if not options.earlier:
@@ -220,12 +286,14 @@ def main():
                 if options.predict and name in found:
                     found[name]["predicted"] = predict(options, name)
                 if options.json:
-                    options.json.write_text(json.dumps({"machine": machine.words(), "servers": found}, indent=1))
+                    options.json.write_text(json.dumps({"machine": options.machine, "servers": found}, indent=1))
         except (clients.Failure, services.Ended) as failure:
             sys.exit(f"real: {failure}")
     if not found:
         shortest_run.not_measured("none of the servers and their clients is installed")
-    print("\n".join([*HEAD, *[row(name, one) for name, one in found.items() if "predicted" in one]]))
+    beyond = report(options, found)
+    print("\n".join(f"beyond a limit: {fault}" for fault in beyond))
+    sys.exit(1 if beyond else 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Servers that nobody here wrote, as Debian packages them: how each is filled and started, what it is asked, and the client that saturates it, which is
-somebody else's, too. The paced client of the open loads (paced.cc) is ours, as no open loop speaks these protocols."""
+somebody else's, too. The paced client of the open loads (paced.cc) is ours, as no open loop speaks these protocols but HTTP: Tomcat's is Vegeta."""
 import contextlib
 import csv
 import io
@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import clients
@@ -26,6 +27,8 @@ class Server:
     """One server with one set of options. `saturate` returns {"requests_per_s"} and what else its client says."""
     programs = ()  # that must be installed
     protocol = ""
+    warm_up_s = 0  # besides what is asked to measure: of a JVM, until it has compiled what it runs
+    recorded_with = ()  # options of `contrafact record`
     per_s = 5_000.0  # a first guess for clients that count requests, not seconds; what was measured last afterwards
 
     def missing(self):
@@ -43,7 +46,7 @@ class Server:
     def requests(self, draws):
         raise NotImplementedError
 
-    def write_requests(self, folder):
+    def write_requests(self, folder, port):
         path = folder / f"{self.protocol}.requests"
         draws = random.Random(SEED)
         path.write_text("".join(f"{self.requests(draws)}\n" for _ in range(REQUESTS)))
@@ -214,6 +217,66 @@ class Slapd(Server):
         return {"requests_per_s": self.per_s}
 
 
+class Tomcat(Server):
+    """Tomcat with its own example application, as it is: of that the servlets which make no session, for no client here keeps one, and a page. Its
+    settings are those that Debian gives to a user's own instance, so 200 threads and a log of requests, but for the port and connections that last."""
+    programs = ("java", "wrk")
+    protocol = "http"
+    warm_up_s = 15
+    recorded_with = ("--warm",)
+    HOME, EXAMPLES = pathlib.Path("/usr/share/tomcat10"), pathlib.Path("/usr/share/tomcat10-examples/examples")
+    PATHS = ("servlets/servlet/HelloWorldExample", "servlets/servlet/RequestInfoExample", "servlets/servlet/RequestHeaderExample",
+             "servlets/servlet/RequestParamExample?firstname=Ada&lastname=Lovelace", "servlets/index.html")
+    CONNECTOR = '<Connector port="8080"'
+
+    def missing(self):
+        needed = {"tomcat10-common": self.HOME / "bin" / "bootstrap.jar", "tomcat10-user": self.HOME / "skel" / "conf", "tomcat10-examples": self.EXAMPLES}
+        return super().missing() or next((f"{package} is not installed" for package, path in needed.items() if not path.exists()), "")
+
+    def prepare(self, folder):
+        base = folder / "tomcat"
+        if base.exists():
+            return
+        shutil.copytree(self.HOME / "skel" / "conf", base / "conf")
+        for name in ("conf/Catalina/localhost", "logs", "temp", "webapps", "work"):
+            (base / name).mkdir(parents=True)
+        (base / "conf" / "Catalina" / "localhost" / "examples.xml").write_text(f'<Context docBase="{self.EXAMPLES}"/>\n')
+
+    def command(self, folder, port):
+        base, settings = folder / "tomcat", (self.HOME / "skel" / "conf" / "server.xml").read_text()
+        if settings.count(self.CONNECTOR) == 0:
+            raise clients.Failure(f"Tomcat's server.xml has no {self.CONNECTOR}")
+        (base / "conf" / "server.xml").write_text(settings.replace(
+            self.CONNECTOR, f'<Connector port="{port}" address="127.0.0.1" maxKeepAliveRequests="-1"'))
+        return ["java", f"-Dcatalina.home={self.HOME}", f"-Dcatalina.base={base}", f"-Djava.io.tmpdir={base}/temp",
+                "-cp", f"{self.HOME}/bin/bootstrap.jar:{self.HOME}/bin/tomcat-juli.jar", "org.apache.catalina.startup.Bootstrap", "start"]
+
+    def fill(self, port):
+        """Its port listens before its application is there."""
+        deadline = time.monotonic() + START_LIMIT_S
+        for path in self.PATHS:
+            while True:
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/examples/{path}", timeout=START_LIMIT_S).close()
+                    break
+                except OSError as error:
+                    if time.monotonic() > deadline:
+                        raise clients.Failure(f"Tomcat does not answer /examples/{path}: {error}") from error
+                    time.sleep(0.1)
+
+    def requests(self, draws):
+        return f"/examples/{draws.choice(self.PATHS)}"
+
+    def write_requests(self, folder, port):
+        draws = random.Random(SEED)
+        clients.write_requests(folder, port, [self.requests(draws) for _ in range(REQUESTS)])
+        return folder / "requests.txt"
+
+    def saturate(self, folder, port, core, connections, seconds):
+        self.write_requests(folder, port)
+        return clients.closed_loop(folder, port, core, connections, seconds)
+
+
 def clients_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -238,6 +301,7 @@ SERVERS = {
     "mariadb": MariaDb(),
     "mariadb-pool": MariaDb(("--thread-handling=pool-of-threads",)),
     "slapd": Slapd(),
+    "tomcat": Tomcat(),
 }
 # What limits each on one core, however many threads it has.
 LIMITED_BY = {name: "cores" for name in SERVERS}
