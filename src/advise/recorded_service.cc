@@ -49,6 +49,7 @@ base::Result<RecordedService> recorded_service(const model::Facts& facts, const 
 
 base::Result<Service> service_of(const RecordedService& recorded, const model::Facts& facts, ServiceOptions options) {
   options.lock_bounds = analysis::lock_bounds(facts, recorded.requests);
+  options.unknown_waits = recorded.simulator->unknown_waits();
   options.endpoints = recorded.endpoints;
   return Service::make(*recorded.simulator, recorded.arrivals, std::move(options));
 }

@@ -205,6 +205,20 @@ void limit_by(const analysis::LockBound& bound, Saturation& found) {
   found.point.high = std::min(found.point.high, bound.per_second * (1 + half));
 }
 
+void limit_by(const whatif::WaitsBetween& waits, std::string name, Saturation& found) {
+  // Times of use vary, but seldom as much as exponential ones do.
+  const double per_second = std::sqrt(waits.low_per_second * waits.per_second);
+  found.limit = {.kind = ServiceLimit::Kind::permits,
+                 .id = UINT32_MAX,
+                 .name = std::move(name),
+                 .is_estimated = true,
+                 .more = found.point.per_second / per_second - 1};
+  const double half = 2 / std::sqrt(static_cast<double>(waits.waits));  // as of a lock
+  found.point.per_second = per_second;
+  found.point.low = std::max(0.0, waits.low_per_second * (1 - half));
+  found.point.high = std::min(found.point.high, waits.per_second * (1 + half));
+}
+
 base::Result<Service> Service::make(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals,
                                     ServiceOptions options) {
   Service service(simulator, arrivals, std::move(options));
@@ -494,6 +508,12 @@ base::Result<Saturation> Service::saturation(const Variant& variant, bool with_l
   if (found.point.clients > 0 && !options_.lock_bounds.empty() &&
       options_.lock_bounds.front().per_second < found.point.per_second) {
     limit_by(options_.lock_bounds.front(), found);
+    return found;
+  }
+  // Sure to limit it: what it allows at most is less.
+  for (const whatif::WaitsBetween& waits : options_.unknown_waits) {
+    if (!waits.one_by_one || found.point.clients == 0 || waits.per_second >= found.point.per_second) continue;
+    limit_by(waits, simulator_.place_name(waits.place), found);
     return found;
   }
   if (!with_limit) return found;

@@ -24,6 +24,7 @@
 #include "analysis/lock_bounds.h"
 #include "base/result.h"
 #include "whatif/load.h"
+#include "whatif/waits_between.h"
 
 namespace contrafact::advise {
 
@@ -67,9 +68,10 @@ struct ServiceLimit {
   uint32_t size = 0;    // workers, permits, cores
   std::string name;     // in words
   std::string besides;  // of cores: the pool that must be larger as well, because one thread has one core; may be empty
-  bool is_estimated = false;  // of a lock whose sections are not recorded (analysis/lock_bounds.h)
-  bool starves = false;       // of a pool: all its workers wait for each other, and twice as many put that off
-  double more = 0;            // by which share the throughput rises with twice as much of it, or without the lock
+  // Of a lock whose sections are not recorded (analysis/lock_bounds.h), or permits of something that is not (whatif/waits_between.h).
+  bool is_estimated = false;
+  bool starves = false;  // of a pool: all its workers wait for each other, and twice as many put that off
+  double more = 0;       // by which share the throughput rises with twice as much of it, or without the lock
 };
 
 struct Saturation {
@@ -82,7 +84,8 @@ struct ServiceOptions {
   uint32_t cores = 0;        // 0: the recorded machine's
   uint32_t requests = 2000;  // of each simulated load, at least
   uint32_t seeds = 3;
-  std::vector<analysis::LockBound> lock_bounds = {};  // of the recording, the lowest first
+  std::vector<analysis::LockBound> lock_bounds = {};     // of the recording, the lowest first
+  std::vector<whatif::WaitsBetween> unknown_waits = {};  // likewise
   // By drawn request: its endpoint; empty: endpoints are not asked for. Of the endpoints, those whose answers the times are of;
   // empty: all.
   std::vector<uint32_t> endpoints = {};
@@ -177,5 +180,7 @@ double half_width(const std::vector<double>& sections, double of_all);
 
 // The most that a lock allows whose sections are not recorded, in place of what was simulated.
 void limit_by(const analysis::LockBound& bound, Saturation& found);
+// The same of something that requests wait for; `name`: where, in words.
+void limit_by(const whatif::WaitsBetween& waits, std::string name, Saturation& found);
 
 }  // namespace contrafact::advise

@@ -147,6 +147,7 @@ class ServiceAdviser {
 
   // A change of the size of what limits; none: it has none that a program could set.
   std::optional<Candidate> size_of(const ServiceLimit& limit) const {
+    if (limit.is_estimated) return std::nullopt;
     const bool is_pool = limit.kind == ServiceLimit::Kind::pool || limit.kind == ServiceLimit::Kind::permits;
     const std::string threads = service_.simulator().threads_of(limit.id);
     const bool is_own = (is_pool || limit.kind == ServiceLimit::Kind::thread) && !threads.empty();

@@ -144,6 +144,19 @@ TEST(Service, AnEstimatedLockAllowsLessThanWasSimulated) {
   EXPECT_DOUBLE_EQ(found.point.high, 120);
 }
 
+TEST(Service, WhatRequestsWaitForAndNobodyKnowsAllowsLessThanWasSimulated) {
+  Saturation found;
+  found.point.per_second = 6000, found.point.low = 5000, found.point.high = 7000;
+  limit_by({.waits = 100, .per_second = 640, .low_per_second = 360}, "Pool.take (Pool.java:12)", found);
+  EXPECT_EQ(found.limit.kind, ServiceLimit::Kind::permits);
+  EXPECT_EQ(found.limit.name, "Pool.take (Pool.java:12)");
+  EXPECT_TRUE(found.limit.is_estimated);
+  EXPECT_DOUBLE_EQ(found.point.per_second, 480);
+  EXPECT_DOUBLE_EQ(found.limit.more, 11.5);
+  EXPECT_DOUBLE_EQ(found.point.low, 288);  // a hundred waits are known to a fifth
+  EXPECT_DOUBLE_EQ(found.point.high, 768);
+}
+
 TEST(Service, IntervalsAreThoseOfStudentsDistribution) {
   EXPECT_DOUBLE_EQ(half_width({5}), 0);
   EXPECT_DOUBLE_EQ(half_width({5, 5, 5}), 0);

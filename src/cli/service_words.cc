@@ -129,6 +129,10 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
       return fmt::format("limited by one thread, {}{} (with a second one {})", name,
                          limit.starves ? ", which comes to wait for itself" : "", more);
     case ServiceLimit::Kind::permits:
+      if (limit.is_estimated)
+        return fmt::format(
+            "limited by what requests wait for at {} (estimated by how often and how long they waited; without it {})",
+            name, more);
       return fmt::format("limited by the {} of {} (with twice as many {})",
                          table::counted_text(limit.size, "permit", "permits"), name, more);
     case ServiceLimit::Kind::lock:

@@ -184,6 +184,12 @@ std::string LoadSimulator::threads_of(uint32_t pool) const {
 const OwnResource* LoadSimulator::resource_of(uint32_t pool) const {
   return templates_->resource_of(pool);
 }
+std::string LoadSimulator::place_name(model::ContextId place) const {
+  return templates_->trace().context_label(place);
+}
+std::vector<WaitsBetween> LoadSimulator::unknown_waits() const {
+  return templates_->unknown_waits();
+}
 const std::vector<uint32_t>& LoadSimulator::shared_locks() const {
   return templates_->shared_locks();
 }

@@ -48,6 +48,7 @@ struct LoadRun {
 class LoadTemplates;
 struct RequestUse;
 struct OwnResource;
+struct WaitsBetween;
 
 class LoadSimulator {
  public:
@@ -86,6 +87,9 @@ class LoadSimulator {
   std::string threads_of(uint32_t pool) const;
   // Of a pool that stands for such a resource (own_resources.h); else nullptr.
   const OwnResource* resource_of(uint32_t pool) const;
+  // For what requests wait that is no pool of the run; nothing simulates it. The scarcest first.
+  std::vector<WaitsBetween> unknown_waits() const;
+  std::string place_name(model::ContextId place) const;
   // Locks that requests of several clients took.
   const std::vector<uint32_t>& shared_locks() const;
   // The variant with no section of this lock left, beside what it is.

@@ -9,7 +9,6 @@
 
 #include "model/event_cost.h"
 #include "model/pool_capacity.h"
-#include "whatif/waits_between.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -245,25 +244,8 @@ bool LoadTemplates::still_compiles() const {
          run_.trace.fact("jvm.warm").empty();
 }
 
-// Of whatever requests wait for, and nobody knows how much of it there is.
-void LoadTemplates::add_waits_between(std::vector<std::string>& notes) const {
-  constexpr double kWaitsNoted = 0.01;  // of the requests
-  if (templates_.size() < 2) return;
-  const auto arrived_ns = [&](const RequestTemplate& one) { return run_.requests[one.request].arrived_ns; };
-  const int64_t took_ns = arrived_ns(templates_.back()) - arrived_ns(templates_.front());
-  const double per_second =
-      took_ns > 0 ? static_cast<double>(templates_.size()) * 1e9 / static_cast<double>(took_ns) : 0;
-  for (const WaitsBetween& one : waits_between(facts_, templates_)) {
-    const double share = static_cast<double>(one.waits) / static_cast<double>(templates_.size());
-    if (share < kWaitsNoted || one.used <= 0) continue;
-    notes.push_back(fmt::format(
-        "{:.0f} % of the requests waited at {} for what other requests gave back: simulations leave that out, as the "
-        "recording does not "
-        "say what it is; by these waits it is used up at {:.0f} to {:.0f} requests a second (estimated){}",
-        100 * std::min(share, 1.0), run_.trace.context_label(one.place), per_second / one.used_most,
-        per_second / one.used,
-        model::is_native(run_.trace) ? "" : "; a configuration that names its methods as a resource has it simulated"));
-  }
+std::vector<WaitsBetween> LoadTemplates::unknown_waits() const {
+  return waits_between(facts_, templates_);
 }
 
 std::vector<std::string> LoadTemplates::notes() const {
@@ -280,7 +262,14 @@ std::vector<std::string> LoadTemplates::notes() const {
   if (outside_ > 0)
     out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
                               outside_, run_.requests.size()));
-  add_waits_between(out);
+  for (const WaitsBetween& one : unknown_waits())
+    out.push_back(fmt::format(
+        "{:.0f} % of the requests waited at {} for what other requests {}: simulations leave that out, as the "
+        "recording does not say how much of it there is; by these waits it is used up at {:.0f} to {:.0f} requests a "
+        "second (estimated){}",
+        100 * one.share, run_.trace.context_label(one.place), one.one_by_one ? "gave back" : "did for all of them",
+        one.low_per_second, one.per_second,
+        model::is_native(run_.trace) ? "" : "; a configuration that names its methods (resource) has it simulated"));
   if (const double share = still_faster(); share > kFasterNoted && !model::is_native(run_.trace))
     out.push_back(fmt::format(
         "requests still get faster: the later half of those that are drawn computed {:.0f} % less; where cores "

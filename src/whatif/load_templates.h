@@ -15,6 +15,7 @@
 #include "whatif/request_template.h"
 #include "whatif/sim_program.h"
 #include "whatif/sim_sections.h"
+#include "whatif/waits_between.h"
 
 namespace contrafact::whatif {
 
@@ -64,6 +65,7 @@ class LoadTemplates {
   bool brings_stop(uint32_t drawn, uint64_t stop) const { return stop_owner_[stop] == drawn; }
   // Requests of one simulation, so that copies of long ones do not fill the memory.
   uint32_t requests_most() const { return requests_most_; }
+  std::vector<WaitsBetween> unknown_waits() const;  // LoadSimulator::unknown_waits()
   std::vector<std::string> notes() const;
   // Of a fiber of the program, as the plan has it.
   std::span<const Op> ops_of(const SectionPlan& plan, uint32_t fiber) const;
@@ -74,7 +76,6 @@ class LoadTemplates {
   void find_templates();
   void find_cores_left();
   void find_costs();
-  void add_waits_between(std::vector<std::string>& notes) const;
   DrawnRequests drawn() const;
   double vm_share() const;
   double still_faster() const;

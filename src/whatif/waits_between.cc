@@ -83,27 +83,24 @@ std::vector<Pair> pairs_of(const model::Facts& facts) {
 
 // rho from L = p * rho / (1 - rho); `scale` 2: of equal times, of which half as many wait.
 double used_share(double waiting, double waits_share, double scale) {
-  return waits_share > 0 ? scale * waiting / (scale * waiting + waits_share) : 0;
+  return scale * waiting / (scale * waiting + waits_share);
 }
 
-}  // namespace
-
-std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<const RequestTemplate> requests) {
-  constexpr uint64_t kWaitsMin = 10;
-  const Trace& trace = facts.trace();
-  std::vector<WaitsBetween> found;
-  if (requests.empty()) return found;
-  const Owners owners(trace, requests);
-  std::map<uint32_t, WaitsBetween> by_place;  // by method
-  for (const Pair& pair : pairs_of(facts)) {
-    const std::optional<uint32_t> waits = owners.of(pair.begin), wakes = owners.of(pair.cause);
-    if (!waits || !wakes || *waits == *wakes) continue;
-    const model::ContextId place = trace.program_frame(model::ContextId(trace.b[pair.begin]));
-    WaitsBetween& row = by_place[place.valid() ? trace.contexts[place.index()].method.value : UINT32_MAX];
-    row.place = place;
-    ++row.waits;
-    row.waited_ns += trace.time_ns[pair.end] - trace.time_ns[pair.begin];
+// How many of the waits another one follows that the same thread ended right afterwards.
+size_t ended_together(const Trace& trace, std::vector<uint32_t> causes) {
+  constexpr int64_t kTogetherNs = 200'000;
+  std::ranges::sort(causes);
+  size_t count = 0;
+  for (size_t i = 0; i + 1 < causes.size(); ++i) {
+    const bool same =
+        trace.thread_of(model::EventIndex(causes[i])) == trace.thread_of(model::EventIndex(causes[i + 1]));
+    count += same && trace.time_ns[causes[i + 1]] - trace.time_ns[causes[i]] < kTogetherNs;
   }
+  return count;
+}
+
+// Requests that begin in a second.
+double rate_of(const Trace& trace, std::span<const RequestTemplate> requests) {
   int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
   for (const RequestTemplate& one : requests) {
     const model::TaskRow& root = trace.tasks[one.tasks.front()];
@@ -111,15 +108,47 @@ std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<con
     begin_ns = std::min(begin_ns, trace.time_ns[root.start.index()]);
     end_ns = std::max(end_ns, trace.time_ns[root.start.index()]);
   }
-  for (auto& [place, row] : by_place) {
-    if (row.waits < kWaitsMin || end_ns <= begin_ns) continue;
-    const double waiting = static_cast<double>(row.waited_ns) / static_cast<double>(end_ns - begin_ns);
-    const double share = static_cast<double>(row.waits) / static_cast<double>(requests.size());
-    row.used = used_share(waiting, std::min(share, 1.0), 1);
-    row.used_most = used_share(waiting, std::min(share, 1.0), 2);
+  return end_ns > begin_ns ? static_cast<double>(requests.size()) * 1e9 / static_cast<double>(end_ns - begin_ns) : 0;
+}
+
+}  // namespace
+
+std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<const RequestTemplate> requests) {
+  constexpr uint64_t kWaitsMin = 10;
+  constexpr double kShareMin = 0.01, kTogetherMost = 0.3;
+  const Trace& trace = facts.trace();
+  std::vector<WaitsBetween> found;
+  const double per_second = rate_of(trace, requests);
+  if (per_second <= 0) return found;
+  const Owners owners(trace, requests);
+  struct Place {
+    WaitsBetween row;
+    std::vector<uint32_t> causes;
+  };
+  std::map<uint32_t, Place> by_method;
+  for (const Pair& pair : pairs_of(facts)) {
+    const std::optional<uint32_t> waits = owners.of(pair.begin), wakes = owners.of(pair.cause);
+    if (!waits || !wakes || *waits == *wakes) continue;
+    const model::ContextId at = trace.program_frame(model::ContextId(trace.b[pair.begin]));
+    Place& place = by_method[at.valid() ? trace.contexts[at.index()].method.value : UINT32_MAX];
+    place.row.place = at;
+    ++place.row.waits;
+    place.row.waited_ns += trace.time_ns[pair.end] - trace.time_ns[pair.begin];
+    place.causes.push_back(pair.cause);
+  }
+  const auto count = static_cast<double>(requests.size());
+  for (auto& [method, place] : by_method) {
+    WaitsBetween& row = place.row;
+    row.share = std::min(1.0, static_cast<double>(row.waits) / count);
+    if (row.waits < kWaitsMin || row.share < kShareMin || row.waited_ns <= 0) continue;
+    const double waiting = static_cast<double>(row.waited_ns) / 1e9 * per_second / count;
+    row.per_second = per_second / used_share(waiting, row.share, 1);
+    row.low_per_second = per_second / used_share(waiting, row.share, 2);
+    row.one_by_one =
+        static_cast<double>(ended_together(trace, place.causes)) <= kTogetherMost * static_cast<double>(row.waits);
     found.push_back(row);
   }
-  std::ranges::stable_sort(found, std::greater(), &WaitsBetween::waited_ns);
+  std::ranges::stable_sort(found, {}, &WaitsBetween::per_second);
   return found;
 }
 

@@ -21,11 +21,15 @@ struct WaitsBetween {
   model::ContextId place;  // of the program's own, where it is known
   uint64_t waits = 0;
   int64_t waited_ns = 0;
-  double used = 0;       // estimated share of the resource under the recorded load ...
-  double used_most = 0;  // ... if all times of use are equal
+  double share = 0;  // of the requests
+  // Requests that use all of it up, estimated: if times of use vary as exponential times do, and if all are equal.
+  double per_second = 0, low_per_second = 0;
+  // Each that gives back lets one go on. Else what they wait for may be something that all of them get at once, as a result that one of
+  // them computes, of which more requests need no more.
+  bool one_by_one = false;
 };
 
-// Most waited first. `facts` are those of the run in which requests are tasks (request_run.h); `requests` the drawn ones.
+// The scarcest first; those where few requests wait are left out. `facts` are those of the run in which requests are tasks (request_run.h); `requests` the drawn ones.
 std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<const RequestTemplate> requests);
 
 }  // namespace contrafact::whatif

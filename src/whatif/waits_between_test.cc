@@ -45,6 +45,24 @@ std::vector<std::string> notes_of(const std::string& text) {
   return simulator ? simulator->notes() : std::vector<std::string>();
 }
 
+std::vector<WaitsBetween> waits_of(const std::string& text) {
+  const model::Trace trace = parsed(text);
+  const model::Facts facts(trace);
+  const base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, model::requests_by_connection(trace));
+  EXPECT_TRUE(simulator.ok());
+  return simulator ? simulator->unknown_waits() : std::vector<WaitsBetween>();
+}
+
+// Half of the 20 requests a second wait, 0.1 at a time: rho / (1 - rho) is 0.2, or 0.4.
+TEST(WaitsBetween, SayHowManyRequestsUseAllOfIt) {
+  const std::vector<WaitsBetween> found = waits_of(requests_that_wait("take", 200));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].waits, 200u);
+  EXPECT_TRUE(found[0].one_by_one);
+  EXPECT_NEAR(found[0].per_second, 20 * 6, 1);
+  EXPECT_NEAR(found[0].low_per_second, 20 * 3.5, 1);
+}
+
 // Half of the requests wait, 0.1 at a time: rho / (1 - rho) is 0.1 / 0.5, or twice that.
 TEST(WaitsBetween, SayHowMuchOfSomethingUnknownIsUsed) {
   EXPECT_THAT(notes_of(requests_that_wait("take")),
