@@ -221,6 +221,9 @@ TEST(TraceConfig, ResourcesAreCheckedToo) {
             ": line 1: 'shop.Pool' needs its methods that take and give: resource shop.Pool take=METHOD give=METHOD");
   EXPECT_EQ(message("resource shop.Pool take=get give=put max=8"),
             ": line 1: 'max=8' is not part of a resource; write take=METHOD, give=METHOD or size=N");
+  for (const std::string word : {"size=0", "size=8x", "take=", "take=get,", "give=a.put", "give=put()"})
+    EXPECT_THAT(message("resource shop.Pool take=get give=put " + word), HasSubstr("'" + word + "' is not part"));
+  EXPECT_EQ(message("resource shop.Pool take=get,move give=move"), ": line 1: 'move' cannot both take and give");
   EXPECT_THAT(message("resource shop/Pool take=get give=put"), HasSubstr("line 1: 'shop/Pool' is no pattern"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "base/file.h"
 #include "base/glob.h"
@@ -48,23 +49,50 @@ base::Status check_endpoint(std::string_view words) {
   return {};
 }
 
-// Behind `resource`: a class, and what takes from its objects and gives back. The agent says what is wrong with a word.
+bool is_member_name(std::string_view text) {
+  return !text.empty() && text.find_first_of(".*=/;()[] ") == std::string_view::npos;
+}
+
+// "acquire,tryAcquire"; nothing: that is none.
+std::vector<std::string_view> method_names(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (size_t from = 0; from <= text.size();) {
+    const std::string_view name = text.substr(from, text.find(',', from) - from);
+    if (!is_member_name(name)) return {};
+    names.push_back(name);
+    from += name.size() + 1;
+  }
+  return names;
+}
+
+// "8", not 0, or the name of a field or a getter.
+bool is_pool_size(std::string_view text) {
+  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  if (is_number) return text[0] != '0' && text.size() <= 9;
+  return is_member_name(text) && (text[0] < '0' || text[0] > '9');
+}
+
+// Behind `resource`: a class, and what takes from its objects and gives back.
 base::Status check_resource(std::string_view words) {
   words = trimmed(words);
   const std::string_view pattern = words.substr(0, words.find_first_of(" \t"));
   if (base::Status good = check_pattern(pattern); !good) return good;
-  bool takes = false, gives = false;
+  std::vector<std::string_view> takes, gives;
   for (words = trimmed(words.substr(pattern.size())); !words.empty();) {
     const std::string_view word = words.substr(0, words.find_first_of(" \t"));
-    takes |= word.starts_with("take=") && word.size() > 5;
-    gives |= word.starts_with("give=") && word.size() > 5;
-    if (!word.starts_with("take=") && !word.starts_with("give=") && !word.starts_with("size="))
+    std::vector<std::string_view>* methods = word.starts_with("take=")   ? &takes
+                                             : word.starts_with("give=") ? &gives
+                                                                         : nullptr;
+    if (methods) *methods = method_names(word.substr(5));
+    if (methods ? methods->empty() : !word.starts_with("size=") || !is_pool_size(word.substr(5)))
       return base::Error{fmt::format("'{}' is not part of a resource; write take=METHOD, give=METHOD or size=N", word)};
     words = trimmed(words.substr(word.size()));
   }
-  if (takes && gives) return {};
-  return base::Error{
-      fmt::format("'{}' needs its methods that take and give: resource {} take=METHOD give=METHOD", pattern, pattern)};
+  if (takes.empty() || gives.empty())
+    return base::Error{fmt::format("'{}' needs its methods that take and give: resource {} take=METHOD give=METHOD",
+                                   pattern, pattern)};
+  const auto both = std::ranges::find_first_of(takes, gives);
+  return both == takes.end() ? base::Status() : base::Error{fmt::format("'{}' cannot both take and give", *both)};
 }
 
 // A line of a trace configuration: `include PATTERN`, `exclude PATTERN`, `endpoint PATTERN ...`, `resource CLASS ...`, or
