@@ -35,7 +35,9 @@ constexpr int kSteps = 4000;  // of a random number generator: some 10 us
 void mark() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  const auto ns = [](const timeval& time) { return time.tv_sec * INT64_C(1'000'000'000) + time.tv_usec * INT64_C(1000); };
+  const auto ns = [](const timeval& time) {
+    return time.tv_sec * INT64_C(1'000'000'000) + time.tv_usec * INT64_C(1000);
+  };
   std::printf("cpu %" PRId64 " %" PRId64 "\n", ns(used.ru_utime), ns(used.ru_stime));
   std::fflush(stdout);
 }
@@ -54,7 +56,8 @@ void serve(int connection) {
     for (int i = 0; i < kSteps; ++i) random = random * UINT64_C(6364136223846793005) + 1;
     char answer[200];
     const int body = 20;
-    const int bytes = std::snprintf(answer, sizeof answer, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%0*" PRIu64, body, body, random);
+    const int bytes = std::snprintf(answer, sizeof answer, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%0*" PRIu64,
+                                    body, body, random);
     if (write(connection, answer, static_cast<size_t>(bytes)) != bytes) break;
   }
   close(connection);
@@ -66,8 +69,8 @@ int listening(uint16_t& port) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t bytes = sizeof address;
-  if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 || listen(listener, 64) != 0 ||
-      getsockname(listener, reinterpret_cast<sockaddr*>(&address), &bytes) != 0)
+  if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
+      listen(listener, 64) != 0 || getsockname(listener, reinterpret_cast<sockaddr*>(&address), &bytes) != 0)
     fail("listen");
   port = ntohs(address.sin_port);
   return listener;
@@ -112,7 +115,8 @@ bool is_whole(std::string_view answer) {
 
 void ask(int connection, std::string_view path) {
   const std::string request = "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  if (send(connection, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) fail("send");
+  if (send(connection, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
+    fail("send");
   char bytes[4096];
   std::string answer;
   while (!is_whole(answer)) {
@@ -139,7 +143,8 @@ int ask_all(uint16_t port, int count, int warm, int requests) {
 int main(int count, char** words) {
   if (count == 3 && std::string_view(words[1]) == "serve") return serve_all(std::string_view(words[2]) == "seen");
   if (count == 6 && std::string_view(words[1]) == "ask")
-    return ask_all(static_cast<uint16_t>(std::atoi(words[2])), std::atoi(words[3]), std::atoi(words[4]), std::atoi(words[5]));
+    return ask_all(static_cast<uint16_t>(std::atoi(words[2])), std::atoi(words[3]), std::atoi(words[4]),
+                   std::atoi(words[5]));
   std::fprintf(stderr, "usage: answer serve seen|unseen\n       answer ask PORT CONNECTIONS WARM REQUESTS\n");
   return 2;
 }

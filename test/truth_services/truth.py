@@ -322,6 +322,7 @@ def command_of(options):
     words = ["python3 test/truth_services/truth.py build/release/bin/contrafact build/release --java-21 JAVA"]
     words += [f"--case {name}" for name in options.case or []] + [f"--variant {name}" for name in options.variant or []]
     words.append(f"--seconds {options.seconds} --repeats {options.repeats} --requests {options.requests}")
+    words += [f"--loads {' '.join(map(str, options.loads))}"] if tuple(options.loads) != LOADS else []
     words += [f"--{name.replace('_', '-')}" for name in ("predict", "advise", "no_warm", "beside", "no_avx512") if getattr(options, name)]
     return " ".join(words)
 
