@@ -10,6 +10,7 @@
 #include "model/facts.h"
 #include "model/finish.h"
 #include "model/task_walk.h"
+#include "whatif/handed_work.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -50,7 +51,7 @@ std::string like_name(std::string_view name) {
 class RequestTasks {
  public:
   RequestTasks(const model::Facts& facts, const model::Requests& requests)
-      : facts_(facts), trace_(facts.trace()), requests_(requests.all), inner_(requests.inner) {
+      : facts_(facts), trace_(facts.trace()), given_(requests), requests_(requests.all), inner_(requests.inner) {
     made_.trace = trace_;
     made_.requests.resize(requests_.size());
   }
@@ -63,10 +64,14 @@ class RequestTasks {
         }
       }
     }
+    handed_ = handed_work(facts_, given_);
+    for (const HandedWork& handed : handed_) servers_[thread_at(handed.work)];
+    add_idle_alike();
     make_pools();
     for (size_t i = 0; i < requests_.size(); ++i) add_request(i);
     for (const Request& request : inner_) add_inner(request);
     add_resources();
+    for (const HandedWork& handed : handed_) add_handed(handed);
     std::ranges::sort(left_out_);
     rebuild();
     base::Result<Trace> finished = model::finish(std::move(made_.trace));
@@ -129,6 +134,29 @@ class RequestTasks {
       return run.kind == model::TaskKind::thread ? run.body : model::MethodId();
     }
     return {};
+  }
+
+  model::MethodId run_of(uint32_t thread) const {
+    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      if (trace_.kind[i] == EventKind::task_start && trace_.tasks[trace_.a[i]].kind == model::TaskKind::thread)
+        return trace_.tasks[trace_.a[i]].body;
+    }
+    return {};
+  }
+
+  // Further threads of groups that do work for requests: a load at which all have some comes later.
+  void add_idle_alike() {
+    std::set<std::pair<std::string, uint32_t>> groups;
+    const auto group_of = [&](uint32_t thread) {
+      return std::pair(like_name(trace_.string(trace_.threads[thread].name)), run_of(thread).value);
+    };
+    for (const HandedWork& handed : handed_) groups.insert(group_of(thread_at(handed.work)));
+    for (uint32_t thread = 0; thread < trace_.threads.size() && !groups.empty(); ++thread) {
+      if (facts_.uses()[thread].role != model::ThreadRole::worker && !servers_.contains(thread) &&
+          run_of(thread).valid() && groups.contains(group_of(thread)))
+        servers_[thread];
+    }
   }
 
   // Whether the thread was begun for its only connection: its life before the first request was short.
@@ -383,6 +411,17 @@ class RequestTasks {
     return event + 1 < end ? event + 1 : event;
   }
 
+  // The request hands out a task, and waits for that.
+  void add_handed(const HandedWork& handed) {
+    const TaskId task = add_task(handed.work);
+    const uint32_t begin = handed.wait_begin, end = handed.wait_end;
+    put_in_.push_back({handed.handed_before, kHandsOn, EventKind::task_spawn, trace_.time_ns[handed.handed_before],
+                       task.value, kNowhere});
+    put_in_.push_back({begin, kTakes, EventKind::wait_begin, trace_.time_ns[begin], task.value, trace_.b[begin]});
+    put_in_.push_back({end, kTakes, EventKind::wait_end, trace_.time_ns[end], task.value, 0});
+    left_out_.insert(left_out_.end(), {begin, end});
+  }
+
   void add_resources() {
     OwnResources resources = own_resources(facts_);
     const auto first = static_cast<uint32_t>(made_.trace.pools.size());
@@ -437,12 +476,14 @@ class RequestTasks {
 
   const model::Facts& facts_;
   const Trace& trace_;
+  const model::Requests& given_;
   const std::vector<Request>& requests_;
   const std::vector<Request>& inner_;
   RequestRun made_;
   std::map<uint32_t, Server> servers_;
   std::map<uint32_t, PoolId> pool_of_thread_;
   mutable std::map<uint32_t, std::vector<Outermost>> walked_;  // by thread
+  std::vector<HandedWork> handed_;
   std::vector<PutIn> put_in_;
   std::unordered_map<uint32_t, int64_t> moved_ns_;  // by event: its new time
   std::vector<uint32_t> left_out_;                  // events, sorted

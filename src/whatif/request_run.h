@@ -6,7 +6,8 @@
 // it began, the pool has a thread for each request. A request that two threads serve in turn becomes two tasks, of which the first hands
 // out the second; if it waits in between while no thread is busy with it, a task of a pool without bounds sleeps between the two.
 //
-// Bounded resources that a native program made itself (own_resources.h) become pools of permits.
+// Work that requests hand to other threads of the program's own and wait for (handed_work.h) becomes tasks of a pool that those threads
+// make up. Bounded resources that a native program made itself (own_resources.h) become pools of permits.
 //
 // Pure; linear in the events but for sorts.
 #pragma once

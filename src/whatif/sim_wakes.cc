@@ -59,9 +59,11 @@ bool must_be_woken(const Trace& trace, uint32_t block_begin) {
 
 }  // namespace
 
-Tokens match_wakes(const model::Facts& facts) {
+Tokens match_wakes(const model::Facts& facts, bool by_all) {
   const Trace& trace = facts.trace();
-  const auto is_simulated = [&](uint32_t thread) { return facts.uses()[thread].role != ThreadRole::bystander; };
+  const auto is_simulated = [&](uint32_t thread) {
+    return by_all || facts.uses()[thread].role != ThreadRole::bystander;
+  };
   std::vector<Wake> wakes;
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
     if (!is_simulated(thread)) continue;  // would never fire

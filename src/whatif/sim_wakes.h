@@ -26,7 +26,8 @@ struct Tokens {
 // Matches only blocks that a wake must end (not sleeps, not input or output, not locks) with wakes by simulated
 // threads. A block's cause is the latest wake since the thread's previous block, wait or idle time ended. Sends that
 // ended waits for a socket of the program's own are wakes, too.
-Tokens match_wakes(const model::Facts& facts);
+// `by_all`: wakes by all other threads, too.
+Tokens match_wakes(const model::Facts& facts, bool by_all = false);
 
 class Crowding;
 // By pair: how long its hand-over took (sim_latency.h).

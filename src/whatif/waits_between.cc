@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "model/library_calls.h"
-#include "whatif/sim_wakes.h"
+#include "whatif/sim_latency.h"
+#include "whatif/woken_waits.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -42,45 +42,6 @@ class Owners {
   std::vector<Part> parts_;
 };
 
-struct Pair {
-  uint32_t begin, end;  // of the wait
-  uint32_t cause;
-};
-
-// The block's end, if the thread did not get permits by it.
-std::optional<uint32_t> end_of_block(const Trace& trace, uint32_t begin) {
-  const uint32_t end = trace.thread_events(trace.thread_of(model::EventIndex(begin))).end;
-  uint32_t i = begin + 1;
-  while (i < end && trace.kind[i] != EventKind::block_end) ++i;
-  if (i == end) return std::nullopt;
-  for (uint32_t next = i + 1; next < end && next <= i + 2; ++next) {
-    if (trace.kind[next] == EventKind::permit_take) return std::nullopt;
-  }
-  return i;
-}
-
-std::vector<Pair> pairs_of(const model::Facts& facts) {
-  const Trace& trace = facts.trace();
-  std::vector<Pair> pairs;
-  const Tokens tokens = match_wakes(facts);
-  std::vector<uint32_t> wake(tokens.count, UINT32_MAX);
-  for (uint32_t i = 0; i < tokens.of_event.size(); ++i) {
-    if (tokens.of_event[i] != UINT32_MAX && trace.kind[i] == EventKind::wake) wake[tokens.of_event[i]] = i;
-  }
-  for (uint32_t i = 0; i < tokens.of_event.size(); ++i) {
-    if (tokens.of_event[i] == UINT32_MAX || trace.kind[i] != EventKind::block_begin) continue;
-    const std::optional<uint32_t> end = end_of_block(trace, i);
-    if (end && wake[tokens.of_event[i]] != UINT32_MAX) pairs.push_back({i, *end, wake[tokens.of_event[i]]});
-  }
-  if (!model::is_native(trace)) return pairs;
-  for (const model::SyncWake& one : facts.wakes()) {
-    const model::CriticalSection& wait = facts.sections()[one.wait];
-    if (wait.request.valid() && wait.acquire.valid())
-      pairs.push_back({wait.request.value, wait.acquire.value, one.cause.value});
-  }
-  return pairs;
-}
-
 // rho from L = p * rho / (1 - rho); `scale` 2: of equal times, of which half as many wait.
 double used_share(double waiting, double waits_share, double scale) {
   return scale * waiting / (scale * waiting + waits_share);
@@ -97,6 +58,22 @@ size_t ended_together(const Trace& trace, std::vector<uint32_t> causes) {
     count += same && trace.time_ns[causes[i + 1]] - trace.time_ns[causes[i]] < kTogetherNs;
   }
   return count;
+}
+
+// From the first event of a request's tasks to the last.
+int64_t median_span(const Trace& trace, std::span<const RequestTemplate> requests) {
+  std::vector<int64_t> spans_ns;
+  for (const RequestTemplate& one : requests) {
+    int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+    for (const uint32_t task : one.tasks) {
+      const model::TaskRow& row = trace.tasks[task];
+      if (!row.start.valid() || !row.end.valid()) continue;
+      begin_ns = std::min(begin_ns, trace.time_ns[row.start.index()]);
+      end_ns = std::max(end_ns, trace.time_ns[row.end.index()]);
+    }
+    if (end_ns >= begin_ns) spans_ns.push_back(end_ns - begin_ns);
+  }
+  return median_ns(spans_ns);
 }
 
 // Requests that begin in a second.
@@ -120,27 +97,30 @@ std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<con
   std::vector<WaitsBetween> found;
   const double per_second = rate_of(trace, requests);
   if (per_second <= 0) return found;
+  const int64_t median_span_ns = median_span(trace, requests);
   const Owners owners(trace, requests);
   struct Place {
     WaitsBetween row;
     std::vector<uint32_t> causes;
   };
   std::map<uint32_t, Place> by_method;
-  for (const Pair& pair : pairs_of(facts)) {
-    const std::optional<uint32_t> waits = owners.of(pair.begin), wakes = owners.of(pair.cause);
+  for (const WokenWait& wait : woken_waits(facts)) {
+    const std::optional<uint32_t> waits = owners.of(wait.begin), wakes = owners.of(wait.cause);
     if (!waits || !wakes || *waits == *wakes) continue;
-    const model::ContextId at = trace.program_frame(model::ContextId(trace.b[pair.begin]));
+    const model::ContextId at = trace.program_frame(model::ContextId(trace.b[wait.begin]));
     Place& place = by_method[at.valid() ? trace.contexts[at.index()].method.value : UINT32_MAX];
     place.row.place = at;
     ++place.row.waits;
-    place.row.waited_ns += trace.time_ns[pair.end] - trace.time_ns[pair.begin];
-    place.causes.push_back(pair.cause);
+    place.row.waited_ns += trace.time_ns[wait.end] - trace.time_ns[wait.begin];
+    place.causes.push_back(wait.cause);
   }
   const auto count = static_cast<double>(requests.size());
   for (auto& [method, place] : by_method) {
     WaitsBetween& row = place.row;
     row.share = std::min(1.0, static_cast<double>(row.waits) / count);
     if (row.waits < kWaitsMin || row.share < kShareMin || row.waited_ns <= 0) continue;
+    if (row.waited_ns / static_cast<int64_t>(row.waits) > median_span_ns)
+      continue;  // no part of a request lasts so long
     const double waiting = static_cast<double>(row.waited_ns) / 1e9 * per_second / count;
     row.per_second = per_second / used_share(waiting, row.share, 1);
     row.low_per_second = per_second / used_share(waiting, row.share, 2);
