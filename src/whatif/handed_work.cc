@@ -15,6 +15,7 @@ using model::EventKind;
 using model::Trace;
 
 constexpr size_t kWaitsMin = 10;  // of all requests, for one thread's work
+constexpr size_t kSeldom = 3;     // for less than a third of what it does
 
 // Parts of threads, as ranges of events that do not overlap but for tasks within tasks.
 class Parts {
@@ -114,6 +115,8 @@ class Finder {
 
   void add_work(uint32_t thread, std::vector<WokenWait>& waits, std::vector<HandedWork>& found) const {
     std::ranges::sort(waits, {}, &WokenWait::cause);
+    const size_t first = found.size();
+    size_t woken_for = 0;
     uint32_t begin = trace_.thread_events(model::ThreadId(thread)).begin;
     for (const WokenWait& wait : waits) {
       uint32_t from = wait.cause;
@@ -122,11 +125,16 @@ class Finder {
       HandedWork work;
       work.wait_begin = wait.begin;
       work.wait_end = wait.end;
+      work.cause = wait.cause;
       work.handed_before = handed_before(wait, woken);
       work.work = {from, trace_.time_ns[woken], wait.cause, trace_.time_ns[wait.cause]};
-      if (from < wait.cause || woken < wait.cause) found.push_back(work);
+      if (woken < wait.cause) found.push_back(work);
+      if (from > begin) ++woken_for;
       begin = wait.cause;
     }
+    // Some begin with what came while it worked: then nobody has to wake it.
+    if (woken_for * kSeldom >= waits.size()) return;
+    for (size_t i = first; i < found.size(); ++i) found[i].work = {};
   }
 
   // Where the request's thread woke the other one, if it did; else where it begins to wait.

@@ -5,6 +5,9 @@
 // The work began where that thread was woken itself, or had woken the request before. Threads with like names that run the same function
 // are one group, as workers of a pool are; so are those of the group that never had to work.
 //
+// A thread that requests seldom wake takes no work from them: it brings them news of the outside world (a timer, a client's selector). What
+// they wait for is then as long as in the recording, whatever the load.
+//
 // Pure; O(n log n) in the events.
 #pragma once
 
@@ -19,8 +22,9 @@ namespace contrafact::whatif {
 // Events of the trace.
 struct HandedWork {
   uint32_t wait_begin, wait_end;  // of the request's thread
+  uint32_t cause;                 // of the other thread: what ends the wait
   uint32_t handed_before;         // of the request's thread: before this event the work is handed over
-  model::Stretch work;            // of the thread that does it
+  model::Stretch work;            // of the thread that does it; does not exist: the wait is for the outside world
 };
 
 // By the request's wait. Of groups that did little of it nothing.

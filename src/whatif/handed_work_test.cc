@@ -58,6 +58,31 @@ TEST(HandedWork, IsWhatTheOtherThreadDidBetweenTheTwoWakes) {
   }
 }
 
+// A timer looks every millisecond at what is due, and nobody wakes it: its one thread limits nothing.
+TEST(HandedWork, IsNoneOfAThreadThatNobodyWakes) {
+  std::string text = requests_that_hand_over(false);
+  for (const std::string_view woken : {"w1 wake k1\n", "k1 block_begin park -\n", "k1 block_end park\n"}) {
+    for (size_t at = text.find(woken); at != std::string::npos; at = text.find(woken)) {
+      const size_t begin = text.rfind('\n', at) + 1;
+      text.erase(begin, at + woken.size() - begin);
+    }
+  }
+  const model::Trace trace = parsed(text);
+  const std::vector<HandedWork> found = handed_work(trace, model::requests_by_connection(trace));
+  ASSERT_EQ(found.size(), 20u);
+  EXPECT_FALSE(found[0].work.exists());
+  const model::Facts facts(trace);
+  const base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, model::requests_by_connection(trace));
+  ASSERT_TRUE(simulator.ok());
+  SimulateOptions options;
+  options.recorded_latencies = false;
+  const base::Result<LoadRun> run =
+      simulator->simulate({.pool_sizes = {{model::PoolId(0), 8}}}, {.clients = 8, .requests = 400}, options);
+  ASSERT_TRUE(run.ok());
+  for (const ServedRequest& served : run->served)
+    EXPECT_NEAR(static_cast<double>(served.answered_ns - served.arrived_ns), 11e6, 1e6);
+}
+
 TEST(HandedWork, OfFewRequestsIsNone) {
   const model::Trace trace = parsed(requests_that_hand_over(false, 9));
   EXPECT_TRUE(handed_work(trace, model::requests_by_connection(trace)).empty());

@@ -65,7 +65,9 @@ class RequestTasks {
       }
     }
     handed_ = handed_work(facts_, given_);
-    for (const HandedWork& handed : handed_) servers_[thread_at(handed.work)];
+    for (const HandedWork& handed : handed_) {
+      if (handed.work.exists()) servers_[thread_at(handed.work)];
+    }
     add_idle_alike();
     make_pools();
     for (size_t i = 0; i < requests_.size(); ++i) add_request(i);
@@ -151,7 +153,9 @@ class RequestTasks {
     const auto group_of = [&](uint32_t thread) {
       return std::pair(like_name(trace_.string(trace_.threads[thread].name)), run_of(thread).value);
     };
-    for (const HandedWork& handed : handed_) groups.insert(group_of(thread_at(handed.work)));
+    for (const HandedWork& handed : handed_) {
+      if (handed.work.exists()) groups.insert(group_of(thread_at(handed.work)));
+    }
     for (uint32_t thread = 0; thread < trace_.threads.size() && !groups.empty(); ++thread) {
       if (facts_.uses()[thread].role != model::ThreadRole::worker && !servers_.contains(thread) &&
           run_of(thread).valid() && groups.contains(group_of(thread)))
@@ -411,15 +415,22 @@ class RequestTasks {
     return event + 1 < end ? event + 1 : event;
   }
 
-  // The request hands out a task, and waits for that.
+  // The request hands out a task, and waits for that; or it waits for so long.
   void add_handed(const HandedWork& handed) {
-    const TaskId task = add_task(handed.work);
     const uint32_t begin = handed.wait_begin, end = handed.wait_end;
+    left_out_.insert(left_out_.end(), {begin, end});
+    if (!handed.work.exists()) {
+      constexpr auto kReason = static_cast<uint32_t>(model::BlockReason::park);
+      put_in_.push_back({begin, kTakes, EventKind::block_begin, trace_.time_ns[begin], kReason, trace_.b[begin]});
+      put_in_.push_back({end, kTakes, EventKind::block_end, trace_.time_ns[end], kReason, 0});
+      if (trace_.kind[handed.cause] == EventKind::wake) left_out_.push_back(handed.cause);
+      return;
+    }
+    const TaskId task = add_task(handed.work);
     put_in_.push_back({handed.handed_before, kHandsOn, EventKind::task_spawn, trace_.time_ns[handed.handed_before],
                        task.value, kNowhere});
     put_in_.push_back({begin, kTakes, EventKind::wait_begin, trace_.time_ns[begin], task.value, trace_.b[begin]});
     put_in_.push_back({end, kTakes, EventKind::wait_end, trace_.time_ns[end], task.value, 0});
-    left_out_.insert(left_out_.end(), {begin, end});
   }
 
   void add_resources() {
