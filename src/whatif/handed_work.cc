@@ -14,8 +14,8 @@ namespace {
 using model::EventKind;
 using model::Trace;
 
-constexpr size_t kWaitsMin = 10;  // of all requests, for one thread's work
-constexpr size_t kSeldom = 3;     // for less than a third of what it does
+constexpr size_t kWorkMin = 10;  // of all requests, for one thread's work
+constexpr size_t kSeldom = 3;    // for less than a third of what it does
 
 // Parts of threads, as ranges of events that do not overlap but for tasks within tasks.
 class Parts {
@@ -37,9 +37,9 @@ class Parts {
   std::vector<Part> parts_;
 };
 
-class Finder {
+class WorkFinder {
  public:
-  Finder(const model::Facts& facts, const model::Requests& requests)
+  WorkFinder(const model::Facts& facts, const model::Requests& requests)
       : facts_(facts), trace_(facts.trace()), waits_(woken_waits(facts, true)) {
     add_waits_for_results();
     for (const model::TaskRow& task : trace_.tasks) {
@@ -66,7 +66,7 @@ class Finder {
     }
     std::vector<HandedWork> found;
     for (auto& [thread, waits] : by_thread_) {
-      if (waits.size() >= kWaitsMin) add_work(thread, waits, found);
+      if (waits.size() >= kWorkMin) add_work(thread, waits, found);
     }
     std::ranges::sort(found, {}, &HandedWork::wait_begin);
     return found;
@@ -157,7 +157,7 @@ class Finder {
 }  // namespace
 
 std::vector<HandedWork> handed_work(const model::Facts& facts, const model::Requests& requests) {
-  return Finder(facts, requests).run();
+  return WorkFinder(facts, requests).run();
 }
 
 }  // namespace contrafact::whatif

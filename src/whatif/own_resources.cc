@@ -19,7 +19,7 @@ using model::Trace;
 using What = ResourceUse::What;
 
 // A function and line where a lock is asked for.
-using Place = std::tuple<uint32_t, uint32_t, uint32_t>;
+using MutexPlace = std::tuple<uint32_t, uint32_t, uint32_t>;
 
 // What was found at one condition or semaphore, before it is known whether that is a resource.
 struct Found {
@@ -34,14 +34,14 @@ struct Found {
 };
 
 // At least so many waits, and this share of all taking and giving by the same thread.
-constexpr size_t kWaitsMin = 3;
+constexpr size_t kResourceWaitsMin = 3;
 constexpr double kBalancedMin = 0.95;
 // A signal stands in its section, or close behind it.
 constexpr size_t kSectionsBack = 4;
 
-class Finder {
+class ResourceFinder {
  public:
-  explicit Finder(const model::Facts& facts) : trace_(facts.trace()), sections_(facts.sections()) {}
+  explicit ResourceFinder(const model::Facts& facts) : trace_(facts.trace()), sections_(facts.sections()) {}
 
   OwnResources run() {
     find_places();
@@ -60,7 +60,7 @@ class Finder {
   }
   bool is(uint32_t event, EventKind kind) const { return event < trace_.event_count() && trace_.kind[event] == kind; }
 
-  Place place_of(const CriticalSection& section) const {
+  MutexPlace place_of(const CriticalSection& section) const {
     if (!section.site.valid()) return {section.lock.value, UINT32_MAX, 0};
     const format::ContextRow& row = trace_.contexts[section.site.index()];
     return {section.lock.value, row.method.value, row.line};
@@ -122,7 +122,7 @@ class Finder {
     for (const uint32_t i : by_acquire_) {
       const CriticalSection& section = sections_[i];
       if (section.outcome != Outcome::normal || comes_back(section)) continue;
-      const Place place = place_of(section);
+      const MutexPlace place = place_of(section);
       if (const auto takes = taken_at_.find(place); takes != taken_at_.end()) {
         take(found_[takes->second], section, takes->second);
       } else if (const auto gives = given_at_.find(place); gives != given_at_.end() && section.release.valid()) {
@@ -209,7 +209,7 @@ class Finder {
   void judge(Found& found) {
     std::ranges::stable_sort(found.uses, {}, &Found::Use::event);
     const auto waits = static_cast<size_t>(std::ranges::count(found.uses, What::wait_begin, &Found::Use::what));
-    if (waits < kWaitsMin || !is_given_by_takers(found)) return;
+    if (waits < kResourceWaitsMin || !is_given_by_takers(found)) return;
     const uint32_t size = size_of(found);
     if (size == 0) return;
     const auto number = static_cast<uint32_t>(made_.all.size());
@@ -272,17 +272,17 @@ class Finder {
   const Trace& trace_;
   const std::vector<CriticalSection>& sections_;
   OwnResources made_;
-  std::vector<uint32_t> by_acquire_;                 // sections of mutexes, by the event at which they were acquired
-  std::map<Place, uint32_t> taken_at_, given_at_;    // the condition
-  std::unordered_map<uint32_t, uint32_t> mutex_of_;  // by condition
-  std::map<uint32_t, Found> found_;                  // by condition or semaphore
+  std::vector<uint32_t> by_acquire_;                    // sections of mutexes, by the event at which they were acquired
+  std::map<MutexPlace, uint32_t> taken_at_, given_at_;  // the condition
+  std::unordered_map<uint32_t, uint32_t> mutex_of_;     // by condition
+  std::map<uint32_t, Found> found_;                     // by condition or semaphore
 };
 
 }  // namespace
 
 OwnResources own_resources(const model::Facts& facts) {
   if (!model::is_native(facts.trace())) return {};
-  return Finder(facts).run();
+  return ResourceFinder(facts).run();
 }
 
 }  // namespace contrafact::whatif

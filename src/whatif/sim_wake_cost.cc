@@ -43,7 +43,7 @@ struct Mean {
 };
 
 // CPU times after releases at one place.
-struct Place {
+struct WakePlace {
   std::vector<Gap> woke, in_vain, alone;
   std::optional<Mean> woke_cost, in_vain_cost;  // where they are known
   double quiet_ns = 0, quiet_in_vain_ns = 0;    // the means that these are beyond
@@ -144,7 +144,7 @@ class TypicalCost {
 // The skew of each code, by the places that have enough releases for which nobody waited.
 class Skews {
  public:
-  void add(uint64_t code, const Place& place) {
+  void add(uint64_t code, const WakePlace& place) {
     if (!is_enough(place.alone)) return;
     const Mean mean = mean_of(place.alone);
     const auto count = static_cast<double>(place.alone.size());
@@ -169,7 +169,7 @@ class Skews {
 
 // At a lock that threads nearly always wait for, few places have releases for which nobody waited. There, a quarter of
 // those in vain is taken to cost nothing: the lower quartile, with the skew of the code, tells what they take without waiters.
-void measure_in_vain(Place& place, const std::optional<Skew>& skew) {
+void measure_in_vain(WakePlace& place, const std::optional<Skew>& skew) {
   if (!is_enough(place.in_vain)) return;
   Mean quiet;
   if (is_enough(place.alone)) {
@@ -185,7 +185,7 @@ void measure_in_vain(Place& place, const std::optional<Skew>& skew) {
 }
 
 // `in_vain_ns`: the cost of waiters at other places.
-void measure_woke(Place& place, int64_t in_vain_ns) {
+void measure_woke(WakePlace& place, int64_t in_vain_ns) {
   if (!is_enough(place.woke)) return;
   Mean quiet;
   if (is_enough(place.alone)) {
@@ -205,7 +205,7 @@ void measure_woke(Place& place, int64_t in_vain_ns) {
 // within the same eighth of the run.
 class CostOfFew {
  public:
-  void add(const Place& place) {
+  void add(const WakePlace& place) {
     if (!is_enough(place.woke)) return;
     const double woke_ns = median_ns(place.woke);
     for (const std::vector<Gap>* gaps : {&place.in_vain, &place.alone}) {
@@ -295,7 +295,7 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
       for (size_t s = begin; s < begin + of_lock.size(); ++s) cost.woke[s] = woken.woke(s);
     });
   }
-  std::map<std::tuple<uint32_t, uint32_t, uint64_t, format::EventKind, uint32_t>, Place> places;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t, format::EventKind, uint32_t>, WakePlace> places;
   const Eighths eighths(trace);
   for (uint32_t s = 0; s < sections.size(); ++s) {
     const CriticalSection& section = sections[s];
@@ -305,8 +305,8 @@ WakeCost measure_wake_cost(const model::Trace& trace, std::span<const CriticalSe
     const int64_t begin_ns = section.release_ns, end_ns = trace.time_ns[next];
     const int64_t off_ns = off_core_ns(trace, section.thread, begin_ns, end_ns);
     if (off_ns > 0 && !cost.woke[s]) continue;  // a woken thread may take the core
-    Place& place = places[{eighths.of(begin_ns), section.thread.value, code_of(trace, section.site),
-                           as_asked(trace.kind[next]), trace.a[next]}];
+    WakePlace& place = places[{eighths.of(begin_ns), section.thread.value, code_of(trace, section.site),
+                               as_asked(trace.kind[next]), trace.a[next]}];
     (cost.woke[s]    ? place.woke
      : cost.slept[s] ? place.in_vain
                      : place.alone)
