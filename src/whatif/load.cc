@@ -63,7 +63,8 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
   for (const ThreadSize& size : variant.thread_sizes) {
     const uint32_t pool = templates.pool_of_threads(size.threads);
     if (pool == LoadTemplates::kNoId)
-      return base::Error{fmt::format("no threads {} serve requests in this recording", size.threads)};
+      return base::Error{fmt::format(
+          "no threads {0} serve requests in this recording, and no resource {0} was found in it", size.threads)};
     options.pool_sizes.push_back({model::PoolId(pool), size.count});
   }
   for (PoolSize& size : options.pool_sizes) size.workers = templates.workers_of(size.pool.value, size.workers);
