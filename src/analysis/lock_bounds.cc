@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include "model/event_parts.h"
 #include "model/lock_waits.h"
 
 namespace contrafact::analysis {
@@ -32,34 +32,21 @@ int64_t without_core_ns(const model::Trace& trace, model::ThreadId thread, int64
   return found_ns;
 }
 
-// Events at which a thread works for requests, or in a task that is not its own run.
-class Work {
- public:
-  Work(const model::Trace& trace, const model::Requests& requests) {
-    for (const model::TaskRow& task : trace.tasks) {
-      const bool is_thread = task.kind == model::TaskKind::thread;
-      if (!is_thread && task.start.valid() && task.end.valid()) parts_.push_back({task.start.value, task.end.value});
-    }
-    for (const model::Request& request : requests.all) {
-      for (const model::Stretch& stretch : {request.first, request.second}) {
-        if (stretch.exists()) parts_.push_back({stretch.before, stretch.until});
-      }
-    }
-    std::ranges::sort(parts_, {}, &Part::begin);
-    // The events of a thread are consecutive: what began on another one is over.
-    for (size_t i = 1; i < parts_.size(); ++i) parts_[i].end = std::max(parts_[i].end, parts_[i - 1].end);
+// Where threads work for requests, or in a task that is not their own run.
+model::EventParts work_of(const model::Trace& trace, const model::Requests& requests) {
+  model::EventParts parts;
+  for (const model::TaskRow& task : trace.tasks) {
+    const bool is_thread = task.kind == model::TaskKind::thread;
+    if (!is_thread && task.start.valid() && task.end.valid()) parts.add(task.start.value, task.end.value);
   }
-  bool holds(model::EventIndex event) const {
-    const auto after = std::ranges::upper_bound(parts_, event.value, {}, &Part::begin);
-    return after != parts_.begin() && std::prev(after)->end >= event.value;
+  for (const model::Request& request : requests.all) {
+    for (const model::Stretch& stretch : {request.first, request.second}) {
+      if (stretch.exists()) parts.add(stretch.before, stretch.until);
+    }
   }
-
- private:
-  struct Part {
-    uint32_t begin, end;
-  };
-  std::vector<Part> parts_;
-};
+  parts.finish();
+  return parts;
+}
 
 }  // namespace
 
@@ -74,12 +61,12 @@ std::vector<LockBound> lock_bounds(const model::Facts& facts, const model::Reque
   for (const model::Request& request : requests.all) end_ns = std::max(end_ns, request.answered_ns);
   const auto count = static_cast<double>(requests.all.size());
   const double per_second = end_ns > begin_ns ? count * 1e9 / static_cast<double>(end_ns - begin_ns) : 0;
-  const Work work(trace, requests);
+  const model::EventParts work = work_of(trace, requests);
   int64_t longest_ns = 0;
   std::vector<double> waits_ns;  // by bound
   for (const model::LockWait& wait : model::lock_waits(trace)) {
     if (!wait.lock.valid() || !is_held_by_one(trace.locks[wait.lock.index()].kind)) continue;
-    if (wait.end_ns < begin_ns || wait.end_ns > end_ns || !work.holds(wait.begin)) continue;
+    if (wait.end_ns < begin_ns || wait.end_ns > end_ns || !work.contain(wait.begin.value)) continue;
     if (bounds.empty() || bounds.back().lock != wait.lock) {
       bounds.push_back({.lock = wait.lock});
       waits_ns.push_back(0);

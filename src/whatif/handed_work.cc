@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "model/event_parts.h"
 #include "model/library_calls.h"
 #include "whatif/woken_waits.h"
 
@@ -16,26 +17,6 @@ using model::Trace;
 
 constexpr size_t kWorkMin = 10;  // of all requests, for one thread's work
 constexpr size_t kSeldom = 3;    // for less than a third of what it does
-
-// Parts of threads, as ranges of events that do not overlap but for tasks within tasks.
-class Parts {
- public:
-  void add(uint32_t begin, uint32_t end) { parts_.push_back({begin, end}); }
-  void finish() {
-    std::ranges::sort(parts_, {}, &Part::begin);
-    for (size_t i = 1; i < parts_.size(); ++i) parts_[i].end = std::max(parts_[i].end, parts_[i - 1].end);
-  }
-  bool hold(uint32_t event) const {
-    const auto after = std::ranges::upper_bound(parts_, event, {}, &Part::begin);
-    return after != parts_.begin() && (after - 1)->end >= event;
-  }
-
- private:
-  struct Part {
-    uint32_t begin, end;
-  };
-  std::vector<Part> parts_;
-};
 
 class WorkFinder {
  public:
@@ -99,15 +80,15 @@ class WorkFinder {
   // A request's thread waits, and one that works for no request and no pool wakes it.
   bool is_for_work(const WokenWait& wait) const {
     const uint32_t by = thread_at(wait.cause);
-    const bool is_of_request = in_requests_.hold(wait.begin) || in_tasks_.hold(wait.begin);
-    return is_of_request && by != thread_at(wait.begin) && !servers_.contains(by) && !in_tasks_.hold(wait.cause) &&
+    const bool is_of_request = in_requests_.contain(wait.begin) || in_tasks_.contain(wait.begin);
+    return is_of_request && by != thread_at(wait.begin) && !servers_.contains(by) && !in_tasks_.contain(wait.cause) &&
            facts_.uses()[by].role != model::ThreadRole::worker;
   }
 
   // Where the thread may have begun with other work.
   bool is_begin(uint32_t event) const {
     if (const auto woken = woken_by_.find(event); woken != woken_by_.end())
-      return in_requests_.hold(woken->second) || in_tasks_.hold(woken->second);
+      return in_requests_.contain(woken->second) || in_tasks_.contain(woken->second);
     return trace_.kind[event] == EventKind::block_end && event > 0 &&
            trace_.kind[event - 1] == EventKind::block_begin &&
            model::is_queue_call(trace_, model::ContextId(trace_.b[event - 1]));
@@ -148,7 +129,7 @@ class WorkFinder {
   const model::Facts& facts_;
   const Trace& trace_;
   std::vector<WokenWait> waits_;
-  Parts in_tasks_, in_requests_;
+  model::EventParts in_tasks_, in_requests_;
   std::set<uint32_t> servers_;                            // threads that serve requests
   std::unordered_map<uint32_t, uint32_t> woken_by_;       // by the end of a wait: its cause
   std::map<uint32_t, std::vector<WokenWait>> by_thread_;  // that ended them

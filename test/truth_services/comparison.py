@@ -29,8 +29,8 @@ COMPARED_LOADS = (0.3, 0.5, 0.7)
 PERCENTILES = ("p50", "p99")
 NEAR = 1e-6
 HELPS_FROM = 1.3  # times the throughput: a change that is said to help; one that is not gives less than HELPS_NOT
-HELPS_NOT = 1.15  # as much as two processes of one program may differ by, which a JVM compiled otherwise
-ABOUT = 1.15  # changes that help by this much more or less help about as much
+HELPS_NOT = 1.05
+ABOUT = 1.05  # changes that help by this much more or less help about as much
 
 
 def curve_of(document, number=0):
