@@ -106,7 +106,8 @@ TimeRange range_of(const Answers& answers, int64_t EndpointAnswers::* percentile
   return {of_all_ns - half_ns, of_all_ns + half_ns};
 }
 
-// What a person can act on: a task that no worker is free for, rather than a client that waits for its answer.
+// Of the threads that are stuck, the one that a person can do something about: a task for which no worker is free, rather than a client
+// that waits for its answer.
 std::string reason_of(const std::vector<whatif::StuckTask>& stuck) {
   const auto is_of_pool = [](const whatif::StuckTask& one) { return one.reason.find(" pool ") != std::string::npos; };
   const auto found = std::ranges::find_if(stuck, is_of_pool);

@@ -138,7 +138,7 @@ base::Status acquire_handler(Edit& edit) {
   });
 }
 
-// What leaves the state in which it is out, in one of these, is given back to be taken again or to be destroyed.
+// An object is given back where one of these methods takes it out of the state "in use": to be used again, or to be destroyed.
 base::Status change_state(Edit& edit) {
   const std::string_view name = edit.method.name;
   const bool gets = name == "getConnection" || name == "internalGetConnection" || name == "getRecoveryConnection";

@@ -48,7 +48,7 @@ const char* kind_name(ServiceLimit::Kind kind) {
   return "none";
 }
 
-// A pool that the recording knows no name for is told by what it runs most.
+// The recording may have no name for a pool: then what the pool runs most says which one it is.
 std::string pool_text(const model::Trace& trace, model::PoolId pool) {
   const std::string name = analysis::pool_name(trace, pool);
   if (trace.pools[pool.index()].kind == format::PoolKind::permits || !name.starts_with("java.util.concurrent."))
