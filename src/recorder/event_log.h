@@ -44,7 +44,9 @@ class EventLog : public deferred::Consumer {
   void begin() override;
   void take(deferred::Batch& batch) override;
   void end_pass() override;
-  void end() override;  // writes what is left and the trailer
+  // Writes what is left and the trailer. A full disk may have no room for that: then it takes the place of the last
+  // blocks, as few as possible, and their events count as dropped.
+  void end() override;
   void failed(const char* what) override;
 
   // From here on the kernel's switches of `os_tid` are those of `thread`.
@@ -96,6 +98,8 @@ class EventLog : public deferred::Consumer {
   void measure_refills();
   void write_rows();
   void write_events();
+  void write_trailer();
+  bool take_back();
   void check(const base::Status& written);
   void fail(std::string_view why);
 
