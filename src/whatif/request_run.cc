@@ -9,6 +9,7 @@
 
 #include "model/facts.h"
 #include "model/finish.h"
+#include "model/sends.h"
 #include "model/task_walk.h"
 #include "whatif/handed_work.h"
 
