@@ -8,7 +8,6 @@
 
 #include "model/kept_workers.h"
 #include "whatif/load_templates.h"
-#include "whatif/load_uses.h"
 #include "whatif/request_copier.h"
 #include "whatif/request_run.h"
 #include "whatif/sim_machine.h"
@@ -115,7 +114,8 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
     }
     // The clients begin one after the other, within the time that a request takes.
     int64_t mean_ns = 0;
-    for (const int64_t ns : recorded_ns()) mean_ns += ns / static_cast<int64_t>(recorded_ns().size());
+    for (const int64_t ns : templates.recorded_ns())
+      mean_ns += ns / static_cast<int64_t>(templates.recorded_ns().size());
     for (uint32_t i = 0; i < clients; ++i) copier.add_client(mean_ns * i / clients, ops[i]);
   }
   const std::vector<Treatment> treatments = copier.take_treatments();
@@ -144,56 +144,6 @@ LoadSimulator::LoadSimulator(LoadSimulator&&) noexcept = default;
 LoadSimulator& LoadSimulator::operator=(LoadSimulator&&) noexcept = default;
 LoadSimulator::~LoadSimulator() = default;
 
-const std::vector<int64_t>& LoadSimulator::recorded_ns() const {
-  return templates_->recorded_ns();
-}
-std::vector<uint32_t> LoadSimulator::drawn_requests() const {
-  std::vector<uint32_t> requests;
-  for (const RequestTemplate& one : templates_->all()) requests.push_back(one.request);
-  return requests;
-}
-std::vector<RequestUse> LoadSimulator::uses() const {
-  return request_uses(*templates_);
-}
-std::vector<int64_t> LoadSimulator::pool_uses_ns(uint32_t pool) const {
-  return whatif::pool_uses_ns(*templates_, pool);
-}
-std::vector<int64_t> LoadSimulator::lock_uses_ns(uint32_t lock) const {
-  return whatif::lock_uses_ns(*templates_, lock);
-}
-double LoadSimulator::refill_share() const {
-  return templates_->refill_share();
-}
-bool LoadSimulator::still_compiles() const {
-  return templates_->still_compiles();
-}
-std::vector<std::string> LoadSimulator::notes() const {
-  return templates_->notes();
-}
-const std::vector<format::PoolRow>& LoadSimulator::pools() const {
-  return templates_->pools();
-}
-std::string LoadSimulator::pool_name(uint32_t pool) const {
-  return templates_->pool_name(pool);
-}
-uint32_t LoadSimulator::pool_size(uint32_t pool) const {
-  return templates_->pool_size(pool);
-}
-std::string LoadSimulator::threads_of(uint32_t pool) const {
-  return templates_->threads_of(pool);
-}
-const OwnResource* LoadSimulator::resource_of(uint32_t pool) const {
-  return templates_->resource_of(pool);
-}
-std::string LoadSimulator::place_name(model::ContextId place) const {
-  return templates_->trace().context_label(place);
-}
-std::vector<WaitsBetween> LoadSimulator::unknown_waits() const {
-  return templates_->unknown_waits();
-}
-const std::vector<uint32_t>& LoadSimulator::shared_locks() const {
-  return templates_->shared_locks();
-}
 Variant LoadSimulator::without_lock(const Variant& variant, uint32_t lock) const {
   Variant without = variant;
   if (without.edits.empty()) without.edits = unedited(templates_->program().sync.sections);
@@ -201,9 +151,6 @@ Variant LoadSimulator::without_lock(const Variant& variant, uint32_t lock) const
     if (edit.lock == lock) edit.mode = SectionEdit::Mode::none;
   }
   return without;
-}
-uint32_t LoadSimulator::recorded_cores() const {
-  return model::recorded_cores(templates_->trace());
 }
 
 }  // namespace contrafact::whatif

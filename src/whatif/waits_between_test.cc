@@ -7,6 +7,7 @@
 #include <string>
 
 #include "whatif/load.h"
+#include "whatif/load_templates.h"
 #include "whatif/simulated_text_for_test.h"
 
 namespace contrafact::whatif {
@@ -42,7 +43,7 @@ std::vector<std::string> notes_of(const std::string& text) {
   const model::Requests requests = model::requests_by_connection(trace);
   base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, requests);
   EXPECT_TRUE(simulator.ok());
-  return simulator ? simulator->notes() : std::vector<std::string>();
+  return simulator ? simulator->templates().notes() : std::vector<std::string>();
 }
 
 std::vector<WaitsBetween> waits_of(const std::string& text) {
@@ -50,7 +51,7 @@ std::vector<WaitsBetween> waits_of(const std::string& text) {
   const model::Facts facts(trace);
   const base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, model::requests_by_connection(trace));
   EXPECT_TRUE(simulator.ok());
-  return simulator ? simulator->unknown_waits() : std::vector<WaitsBetween>();
+  return simulator ? simulator->templates().unknown_waits() : std::vector<WaitsBetween>();
 }
 
 // Half of the 20 requests a second wait, 0.1 at a time: rho / (1 - rho) is 0.2, or 0.4.
