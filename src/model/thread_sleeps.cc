@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "model/on_core.h"
 #include "model/sends.h"
 
 namespace contrafact::model {
 
-ThreadSleeps::ThreadSleeps(const Trace& trace)
-    : trace_(trace), kernel_reports_(std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); })) {}
+ThreadSleeps::ThreadSleeps(const Trace& trace) : trace_(trace), has_switches_(has_switches(trace)) {}
 
 bool ThreadSleeps::begins_at(uint32_t event) const {
   const EventKind kind = trace_.kind[event];
@@ -21,7 +21,7 @@ bool ThreadSleeps::is_sleep(uint32_t begin) const {
   const EventRange range = trace_.thread_events(thread);
   const uint32_t end = begin + 1;
   if (end >= range.end || trace_.kind[end] != EventKind::block_end) return true;
-  if (!kernel_reports_) return begin == range.begin || !is_block_of_send(trace_, begin);
+  if (!has_switches_) return begin == range.begin || !is_block_of_send(trace_, begin);
   if (thread.index() >= trace_.cpu.size()) return true;
   const auto& gaps = trace_.cpu[thread.index()];
   for (auto gap = std::ranges::upper_bound(gaps, trace_.time_ns[begin], {}, &CpuGap::in_ns);

@@ -26,7 +26,7 @@ class ThreadSleeps {
 
  private:
   const Trace& trace_;
-  const bool kernel_reports_;  // when threads left their cores
+  const bool has_switches_;  // model::has_switches()
 };
 
 }  // namespace contrafact::model

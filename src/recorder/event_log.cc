@@ -331,9 +331,9 @@ void EventLog::look_at_cores(int32_t pid) {
   if (!idle_cores_) return;
   idle_cores_->widen(pid);
   // The fact in the file's head was read at another moment, when the program may have bound its first thread.
-  if (const int cores = idle_cores_->count(); cores > cores_told_) {
+  if (const int cores = idle_cores_->count(); cores > cores_in_facts_) {
     tables_.fact("cores", std::to_string(cores));
-    cores_told_ = cores;
+    cores_in_facts_ = cores;
   }
 }
 

@@ -112,7 +112,7 @@ class EventLog : public deferred::Consumer {
   std::unique_ptr<IdleCores> idle_cores_;  // null: not looked at
   RefillMeter refill_meter_;               // for programs with connections: their load may be asked about
   bool has_connections_ = false;
-  int cores_told_ = 0;                // by look_at_cores
+  int cores_in_facts_ = 0;            // by look_at_cores
   std::vector<int> own_descriptors_;  // of the drainer's thread alone
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;
