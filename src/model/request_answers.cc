@@ -1,6 +1,7 @@
 #include "model/request_answers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 

@@ -13,10 +13,10 @@ RequestMoments::RequestMoments(const ThreadSleeps& sleeps, const std::vector<Req
     moments_[request.answered];
   }
   for (const uint32_t event : further) moments_[event];
-  for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk(ThreadId(i), hand_outs);
+  for (uint32_t i = 0; i < trace_.threads.size(); ++i) walk_thread(ThreadId(i), hand_outs);
 }
 
-void RequestMoments::walk(ThreadId thread, HandOuts& hand_outs) {
+void RequestMoments::walk_thread(ThreadId thread, HandOuts& hand_outs) {
   const EventRange range = trace_.thread_events(thread);
   Looking& looking = threads_[thread.index()];
   looking.looks_by = looks_by(thread);

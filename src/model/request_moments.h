@@ -55,7 +55,7 @@ class RequestMoments {
     bool has_looked_without_wait = false;
   };
 
-  void walk(ThreadId thread, HandOuts& hand_outs);
+  void walk_thread(ThreadId thread, HandOuts& hand_outs);
   BlockReason looks_by(ThreadId thread) const;
   TaskId outermost_of(const TaskWalk& walk) const;
 

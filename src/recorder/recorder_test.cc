@@ -358,7 +358,7 @@ TEST_F(RecorderTest, AFileThatMayNotGrowEndsWithAWholeBlock) {
 
 // The limit lies so many bytes behind a block of events.
 TEST_F(RecorderTest, TheEndTakesThePlaceOfTheLastBlocksWhereThereIsNoRoomBehindThem) {
-  for (const rlim_t room : {0, 1, 40, 100}) {
+  for (const rlim_t room : std::initializer_list<rlim_t>{0, 1, 40, 100}) {
     const pid_t child = fork();
     if (child == 0) {
       auto recorder = Recorder::start({.output_path = path_, .drain_interval_ms = 1});
