@@ -45,9 +45,10 @@ class LoadTemplates {
   const model::CoresLeft& cores_left() const { return cores_left_; }
   // Whether a JVM still compiled much of the program while the requests were recorded, under its own thresholds: they will compute less.
   bool still_compiles() const;
-  // Of what requests computed in the recording, the share that is taken to have filled the caches of idle cores again: left out
-  // where no core is idle. An estimate. Linear in the requests' operations.
-  double refill_share() const;
+  // Of what requests computed in the recording, a share was due to idle cores and is left out where no core is idle. By how much that
+  // share may be wrong: two standard errors where it is measured (request_costs.h), half of it where it is an estimate. Linear in the
+  // requests' operations.
+  double refill_error() const;
   std::string pool_name(uint32_t pool) const;
   // Of pools that threads of the program's own make up: what their names have in common (ThreadSize); of bounded resources of its own:
   // the name; else "". And the reverse: kNoId for none.
@@ -75,6 +76,8 @@ class LoadTemplates {
 
  private:
   SimProgram compile();
+  void measure_cold_cores();
+  double refill_share() const;
   void skeleton_rows();
   void find_templates();
   void find_cores_left();
@@ -89,8 +92,8 @@ class LoadTemplates {
   const RequestRun run_;
   const model::Facts facts_;
   std::vector<uint32_t> marked_;  // events at which requests are answered
-  const LeftOut left_out_;
-  const SimProgram program_;
+  LeftOut left_out_;
+  SimProgram program_;
   std::vector<format::PoolRow> pools_;
   std::vector<uint32_t> capacities_;          // by pool
   const std::vector<uint32_t> kept_workers_;  // by recorded pool
@@ -98,6 +101,7 @@ class LoadTemplates {
   std::vector<int64_t> recorded_ns_;  // by template
   HandOns handed_;
   int64_t beside_ns_ = 0;
+  std::optional<MeasuredCold> measured_cold_;
   ColdStarts cold_;
   model::CoresLeft cores_left_;
   std::vector<bool> is_shared_;  // by lock

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "whatif/load_templates.h"
 #include "whatif/simulated_text_for_test.h"
 
 namespace contrafact::whatif {
@@ -312,17 +313,23 @@ TEST(Load, OnlyRequestsThatFindTheCoreIdleTakeLongerForThat) {
   EXPECT_NEAR(sum_ms / 200, 1.5, 0.08);
 }
 
-// Each request of 2 ms comes to a core that was idle for 18 ms, and takes 1 ms of it to fill the caches again.
-std::string requests_on_an_idle_core(int count) {
-  std::string text =
-                  std::string(kConnections) + "fact cores 1\nfact core.refill_ns \"500000:100000 10000000:1000000\"\n",
-              cpu;
+constexpr std::string_view kRefills = "fact core.refill_ns \"500000:100000 10000000:1000000\"\n";
+
+bool is_awake(int64_t time_ns) {
+  return time_ns / 500'000'000 % 2 == 1;
+}
+
+// Each request of 2 ms comes to a core that was idle for 18 ms, and takes 1 ms of it to fill the caches again; it takes `awake_ns` while
+// the recorder keeps the core awake.
+std::string requests_on_an_idle_core(int count, std::string_view facts = kRefills, int64_t awake_ns = 2'000'000) {
+  std::string text = std::string(kConnections) + "fact cores 1\n" + std::string(facts), cpu;
   for (int i = 0; i <= count; ++i) {
-    const int64_t at = 20'000'000LL * (i + 1), slept = i == 0 ? 0 : at - 18'000'000;
+    const auto takes_ns = [&](int64_t at) { return is_awake(at) ? awake_ns : 2'000'000; };
+    const int64_t at = 20'000'000LL * (i + 1), before = at - 20'000'000, slept = i == 0 ? 0 : before + takes_ns(before);
     cpu += fmt::format("cpu w1 {} {} blocked\n", slept + 1, at);
     text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", slept, at);
     if (i == count) return text + fmt::format("{} w1 thread_end\n", at) + cpu;
-    text += fmt::format("{0} w1 receive {1} 10\n{2} w1 send {1} 10\n", at, i % 2 == 0 ? "a" : "b", at + 2'000'000);
+    text += fmt::format("{0} w1 receive {1} 10\n{2} w1 send {1} 10\n", at, i % 2 == 0 ? "a" : "b", at + takes_ns(at));
   }
   return text;
 }
@@ -332,6 +339,30 @@ double mean_ms(const LoadRun& run) {
   for (const ServedRequest& request : run.served)
     sum_ms += static_cast<double>(request.answered_ns - request.arrived_ns) / 1e6;
   return sum_ms / static_cast<double>(run.served.size());
+}
+
+TEST(Load, WhatIdleCoresCostIsMeasuredWhereTheyWereKeptAwakeInTurns) {
+  const std::string turns = "fact cores.awake_ns 500000000\n";
+  const SimulateOptions one_core{.cores = 1};
+  for (const std::string& facts : {turns, turns + std::string(kRefills)}) {
+    const Fixture service(requests_on_an_idle_core(400, facts, 1'500'000));
+    EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, one_core)), 1e3 / 1.5, 15) << facts;
+    EXPECT_NEAR(mean_ms(service.run({.open = true, .per_second = 20, .gaps = {1.0}, .requests = 200}, {}, one_core)), 2,
+                0.02)
+        << facts;
+    EXPECT_LT(service.simulator->templates().refill_error(), 0.01);
+  }
+}
+
+TEST(Load, IdleCoresThatCostNothingAreKnownForThatByTheTurns) {
+  const Fixture service(requests_on_an_idle_core(400, "fact cores.awake_ns 500000000\n" + std::string(kRefills)));
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, {.cores = 1})), 500, 10);
+}
+
+TEST(Load, FewRequestsInTurnsLeaveTheEstimate) {
+  const Fixture service(
+      requests_on_an_idle_core(60, "fact cores.awake_ns 500000000\n" + std::string(kRefills), 1'500'000));
+  EXPECT_GT(service.simulator->templates().refill_error(), 0.1);
 }
 
 TEST(Load, FillingCachesAgainTakesTimeWhereACoreWasIdleForLong) {
