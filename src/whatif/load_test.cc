@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "whatif/simulated_text_for_test.h"
@@ -314,16 +315,16 @@ TEST(Load, OnlyRequestsThatFindTheCoreIdleTakeLongerForThat) {
 
 constexpr std::string_view kRefills = "fact core.refill_ns \"500000:100000 10000000:1000000\"\n";
 
-bool is_awake(int64_t time_ns) {
-  return time_ns / 500'000'000 % 2 == 1;
+int64_t shorter_if_awake(int64_t time_ns) {
+  return time_ns / 500'000'000 % 2 == 1 ? 1'500'000 : 2'000'000;
 }
 
-// Each request of 2 ms comes to a core that was idle for 18 ms, and takes 1 ms of it to fill the caches again; it takes `awake_ns` while
-// the recorder keeps the core awake.
-std::string requests_on_an_idle_core(int count, std::string_view facts = kRefills, int64_t awake_ns = 2'000'000) {
+// A request comes every 20 ms to a core that is idle, and takes `takes_ns` from then on; by kRefills 1 ms of that to fill the caches.
+std::string requests_on_an_idle_core(
+    int count, std::string_view facts = kRefills,
+    const std::function<int64_t(int64_t)>& takes_ns = [](int64_t) { return 2'000'000; }) {
   std::string text = std::string(kConnections) + "fact cores 1\n" + std::string(facts), cpu;
   for (int i = 0; i <= count; ++i) {
-    const auto takes_ns = [&](int64_t at) { return is_awake(at) ? awake_ns : 2'000'000; };
     const int64_t at = 20'000'000LL * (i + 1), before = at - 20'000'000, slept = i == 0 ? 0 : before + takes_ns(before);
     cpu += fmt::format("cpu w1 {} {} blocked\n", slept + 1, at);
     text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", slept, at);
@@ -344,7 +345,7 @@ TEST(Load, WhatIdleCoresCostIsMeasuredWhereTheyWereKeptAwakeInTurns) {
   const std::string turns = "fact cores.awake_ns 500000000\n";
   const SimulateOptions one_core{.cores = 1};
   for (const std::string& facts : {turns, turns + std::string(kRefills)}) {
-    const Fixture service(requests_on_an_idle_core(400, facts, 1'500'000));
+    const Fixture service(requests_on_an_idle_core(400, facts, shorter_if_awake));
     EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, one_core)), 1e3 / 1.5, 15) << facts;
     EXPECT_NEAR(mean_ms(service.run({.open = true, .per_second = 20, .gaps = {1.0}, .requests = 200}, {}, one_core)), 2,
                 0.02)
@@ -360,8 +361,21 @@ TEST(Load, IdleCoresThatCostNothingAreKnownForThatByTheTurns) {
 
 TEST(Load, FewRequestsInTurnsLeaveTheEstimate) {
   const Fixture service(
-      requests_on_an_idle_core(60, "fact cores.awake_ns 500000000\n" + std::string(kRefills), 1'500'000));
+      requests_on_an_idle_core(60, "fact cores.awake_ns 500000000\n" + std::string(kRefills), shorter_if_awake));
   EXPECT_GT(service.simulator->refill_error(), 0.1);
+}
+
+// A JVM compiles for longer than the first half lasts.
+TEST(Load, RequestsAreDrawnFromThoseThatGetNoFaster) {
+  const auto takes_ns = [](int64_t at) { return at < 10'000'000'000 ? 3'000'000 : 2'000'000; };
+  const std::string text = requests_on_an_idle_core(1000, "", takes_ns);  // 500 take 3 ms
+  const SimulateOptions one_core{.cores = 1};
+  const Load clients{.clients = 4, .requests = 1000};
+  const Fixture jvm(text), native("fact agent native\n" + text);
+  EXPECT_NEAR(per_second(jvm.run(clients, {}, one_core)), 500, 5);
+  EXPECT_THAT(jvm.simulator->notes(),
+              testing::Contains(testing::HasSubstr("the first 500 of these requests are not drawn")));
+  EXPECT_NEAR(per_second(native.run(clients, {}, one_core)), 400, 10);
 }
 
 TEST(Load, FillingCachesAgainTakesTimeWhereACoreWasIdleForLong) {

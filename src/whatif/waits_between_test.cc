@@ -60,8 +60,8 @@ TEST(WaitsBetween, WhoGetsAPermitAtLastHasWaitedForThat) {
   const std::regex came("([0-9]+) w2 block_end park\n");
   const std::string again = "$&$1 w2 block_begin park take\n$1 w2 block_end park\n$1 w2 wake main\n";
   EXPECT_EQ(waits_of(std::regex_replace(text, came, again)).size(), 1u);
-  EXPECT_EQ(waits_of("pool s permits 1 1 Semaphore\n" +
-                     std::regex_replace(text, came, again + "$1 w2 permit_take s 1\n$1 w2 permit_give s 1\n"))
+  EXPECT_EQ(waits_of("pool sem permits 1 1 Semaphore\n" +
+                     std::regex_replace(text, came, again + "$1 w2 permit_take sem 1\n$1 w2 permit_give sem 1\n"))
                 .size(),
             0u);
 }
