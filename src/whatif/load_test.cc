@@ -212,6 +212,22 @@ TEST(Load, WhatARequestAsksOfItsOwnProgramIsServedThere) {
   EXPECT_NEAR(per_second(service.run({.clients = 8, .requests = 400}, variant)), 125, 3);
 }
 
+// The thread that hands requests on computes for a second when the program starts, and then half a millisecond for each.
+TEST(Load, WhoHandsRequestsOnIsCountedWhileTheyAreServed) {
+  std::string text = std::string(kConnections) + "fact cores 1\n0 main thread_begin\n", workers;
+  std::string cpu = "cpu main 1 200000000 blocked\ncpu main 1200000000 ";
+  for (int i = 0; i < 40; ++i) {
+    const int64_t at = 2'000'000'000LL + 50'000'000LL * i;
+    cpu += fmt::format("{} blocked\ncpu main {} ", at - 500'000, at + 1'000);
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, i + 1);
+    workers += fmt::format("{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{3} w1 send {2} 10\n{3} w1 task_end t{1}\n",
+                           at, i + 1, i % 2 == 0 ? "a" : "b", at + 1'000'000);
+  }
+  text += "5000000000 main thread_end\n";
+  const Fixture service(text + workers + cpu + "5000000000 blocked\n");
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, {.cores = 1})), 1e3 / 1.5, 15);
+}
+
 TEST(Load, TimeForHandingOverIsCopied) {
   std::string text(kConnections);
   text += "fact recording.ns.task_spawn 100\nfact recording.ns.task_start 100\n";

@@ -107,14 +107,16 @@ double part_while_drawn(const DrawnRequests& drawn, uint32_t thread) {
   const model::Trace& trace = drawn.facts.trace();
   const uint32_t first = drawn.all.front().request, last = drawn.all.back().request;
   const int64_t from_ns = drawn.served[first].arrived_ns, until_ns = drawn.served[last].answered_ns;
+  const model::EventRange events = trace.thread_events(model::ThreadId(thread));
+  if (events.size() == 0) return 1;
+  const int64_t begun_ns = trace.time_ns[events.begin], ended_ns = trace.time_ns[events.end - 1];
   double within_ns = 0, all_ns = 0;
   const auto add = [&](int64_t begin_ns, int64_t end_ns) {
     within_ns += static_cast<double>(model::overlap_ns(begin_ns, end_ns, from_ns, until_ns));
-    all_ns += static_cast<double>(std::max<int64_t>(0, end_ns - begin_ns));
+    all_ns += static_cast<double>(model::overlap_ns(begin_ns, end_ns, begun_ns, ended_ns));
   };
   if (thread < trace.cpu.size()) model::each_time_on_core(trace.cpu[thread], add);
-  const model::EventRange events = trace.thread_events(model::ThreadId(thread));
-  if (all_ns <= 0 && events.size() > 0) add(trace.time_ns[events.begin], trace.time_ns[events.end - 1]);
+  if (all_ns <= 0) add(begun_ns, ended_ns);
   if (all_ns <= 0) return 1;
   const double drawn_share = static_cast<double>(drawn.all.size()) / static_cast<double>(last - first + 1);
   return within_ns / all_ns * drawn_share;
