@@ -34,6 +34,7 @@ LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::
       kept_workers_(std::move(kept_workers)) {
   skeleton_rows();
   find_templates();
+  drop_slow_beginning();
   measure_cold_cores();
   find_cores_left();
   find_costs();
@@ -160,6 +161,17 @@ void LoadTemplates::find_templates() {
     }
     templates_.push_back(std::move(made));
     recorded_ns_.push_back(request.answered_ns - request.arrived_ns);
+  }
+}
+
+void LoadTemplates::drop_slow_beginning() {
+  if (model::is_native(run_.trace)) return;
+  slow_ = slow_beginning(drawn());
+  const auto count = static_cast<ptrdiff_t>(slow_);
+  templates_.erase(templates_.begin(), templates_.begin() + count);
+  recorded_ns_.erase(recorded_ns_.begin(), recorded_ns_.begin() + count);
+  for (uint32_t& owner : stop_owner_) {
+    if (owner != kNoId) owner = owner < slow_ ? kNoId : owner - static_cast<uint32_t>(slow_);
   }
 }
 
@@ -292,6 +304,9 @@ std::vector<std::string> LoadTemplates::notes() const {
         100 * one.share, run_.trace.context_label(one.place), one.one_by_one ? "gave back" : "did for all of them",
         one.low_per_second, one.per_second,
         model::is_native(run_.trace) ? "" : "; a configuration that names its methods (resource) has it simulated"));
+  if (slow_ > 0)
+    out.push_back(fmt::format(
+        "the first {} of these requests are not drawn: later ones computed less, as the JVM had compiled more", slow_));
   if (const double share = still_faster(); share > kFasterNoted && !model::is_native(run_.trace))
     out.push_back(fmt::format(
         "requests still get faster: the later half of those that are drawn computed {:.0f} % less; where cores "

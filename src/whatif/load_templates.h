@@ -80,6 +80,7 @@ class LoadTemplates {
   double refill_share() const;
   void skeleton_rows();
   void find_templates();
+  void drop_slow_beginning();
   void find_cores_left();
   void find_costs();
   DrawnRequests drawn() const;
@@ -108,6 +109,7 @@ class LoadTemplates {
   std::vector<uint32_t> shared_locks_;
   std::vector<uint32_t> stop_owner_;  // by stop of the virtual machine: the template that brings it
   uint32_t requests_most_ = UINT32_MAX;
+  size_t slow_ = 0;     // requests at the beginning that are not drawn
   size_t outside_ = 0;  // requests whose answer none of their tasks sends
 };
 

@@ -101,6 +101,27 @@ std::vector<bool> begun_cold(const DrawnRequests& drawn) {
   return found;
 }
 
+// Of what the thread did in the recording, the part in which requests were served that are drawn: by its times on a core, or if the kernel
+// did not tell of these by its events. Of other requests served meanwhile it did as much for each.
+double part_while_drawn(const DrawnRequests& drawn, uint32_t thread) {
+  const model::Trace& trace = drawn.facts.trace();
+  const uint32_t first = drawn.all.front().request, last = drawn.all.back().request;
+  const int64_t from_ns = drawn.served[first].arrived_ns, until_ns = drawn.served[last].answered_ns;
+  const model::EventRange events = trace.thread_events(model::ThreadId(thread));
+  if (events.size() == 0) return 1;
+  const int64_t begun_ns = trace.time_ns[events.begin], ended_ns = trace.time_ns[events.end - 1];
+  double within_ns = 0, all_ns = 0;
+  const auto add = [&](int64_t begin_ns, int64_t end_ns) {
+    within_ns += static_cast<double>(model::overlap_ns(begin_ns, end_ns, from_ns, until_ns));
+    all_ns += static_cast<double>(model::overlap_ns(begin_ns, end_ns, begun_ns, ended_ns));
+  };
+  if (thread < trace.cpu.size()) model::each_time_on_core(trace.cpu[thread], add);
+  if (all_ns <= 0) add(begun_ns, ended_ns);
+  if (all_ns <= 0) return 1;
+  const double drawn_share = static_cast<double>(drawn.all.size()) / static_cast<double>(last - first + 1);
+  return within_ns / all_ns * drawn_share;
+}
+
 // Two requests that did the same, apart from what it took, have the same number.
 uint64_t path_of(const DrawnRequests& drawn, const RequestTemplate& one) {
   constexpr uint64_t kPrime = 1'099'511'628'211;  // FNV-1a's
@@ -175,6 +196,24 @@ double left_out_ns(std::span<const AfterIdle> after_idle, int64_t full_ns) {
 
 }  // namespace
 
+size_t slow_beginning(const DrawnRequests& drawn) {
+  constexpr size_t kKeptMin = 200;
+  constexpr double kFasterMin = 0.05;
+  std::vector<int64_t> computed;
+  for (const RequestTemplate& one : drawn.all) computed.push_back(computed_ns(drawn, one));
+  size_t begin = 0;
+  for (;;) {
+    const size_t half = (computed.size() - begin) / 2;
+    if (half < kKeptMin) return begin;
+    const auto middle = computed.begin() + static_cast<ptrdiff_t>(begin + half);
+    const Mean first = trimmed_mean({computed.begin() + static_cast<ptrdiff_t>(begin), middle});
+    const Mean second = trimmed_mean({middle, computed.end()});
+    const double sure_ns = 2 * std::sqrt(first.variance + second.variance);
+    if (first.ns - second.ns <= std::max(kFasterMin * first.ns, sure_ns)) return begin;
+    begin += half;
+  }
+}
+
 // By paths, as the mix of requests need not be the same in both kinds of turns.
 std::optional<MeasuredCold> measured_cold(const DrawnRequests& drawn, const model::AwakeTurns& awake) {
   constexpr size_t kEachMin = 50;
@@ -223,7 +262,8 @@ int64_t computed_ns(const DrawnRequests& drawn, const RequestTemplate& one) {
   return static_cast<int64_t>(sum_ns);
 }
 
-// What a thread that is no worker computes is shared evenly among the requests that it handed on.
+// What a thread that is no worker computed while drawn requests were served is shared evenly among those that it handed on. (Before, the
+// program started, and a JVM had compiled little of it.)
 HandOns hand_ons(const DrawnRequests& drawn) {
   const model::Trace& trace = drawn.facts.trace();
   const std::vector<uint32_t> by = handed_on_by(drawn, wakers_of_servers(drawn));
@@ -246,8 +286,9 @@ HandOns hand_ons(const DrawnRequests& drawn) {
     if (run.kind == model::TaskKind::thread && run.start.valid()) add(trace.thread_of(run.start).value, i);
   }
   for (const auto& [thread, count] : handed) {
-    each[thread].cpu_ns /= count;
-    each[thread].refill_ns /= count;
+    const double part = part_while_drawn(drawn, thread) / static_cast<double>(count);
+    each[thread].cpu_ns = static_cast<int64_t>(part * static_cast<double>(each[thread].cpu_ns));
+    each[thread].refill_ns = static_cast<int64_t>(part * static_cast<double>(each[thread].refill_ns));
   }
   HandOns found;
   found.threads = static_cast<uint32_t>(handed.size());

@@ -45,6 +45,10 @@ HandOns hand_ons(const DrawnRequests& drawn);
 // and collector are not a request's; and where it is little.
 int64_t beside_ns(const DrawnRequests& drawn, const HandOns& handed);
 
+// How many requests at the beginning a JVM computed longer for than for later ones, because it still compiled: half of them, half of the
+// others, and so on, as long as the rest is enough to draw from and its second half computed less than its first.
+size_t slow_beginning(const DrawnRequests& drawn);
+
 // What requests computed longer on cores that had been idle, by the turns in which the recorder kept cores awake and those in which it
 // did not.
 struct MeasuredCold {

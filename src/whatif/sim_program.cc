@@ -254,7 +254,7 @@ class Compiler {
     // Where the trace says when handing out ended, the recorder looks at the stack behind the event's time.
     const bool behind =
         walk.kind() == EventKind::task_spawn && walk.a() != UINT32_MAX && program_.costs->handed[walk.a()];
-    owed_ns_ = std::min(kMostNs, owed_ns_ + owed_behind_ns_ + (behind ? 0 : ns));
+    owed_ns_ = std::min(std::max(kMostNs, ns), owed_ns_ + owed_behind_ns_ + (behind ? 0 : ns));
     owed_behind_ns_ = behind ? ns : 0;
   }
 
