@@ -9,21 +9,21 @@ namespace contrafact::advise {
 namespace {
 
 // What each drawn request used of it; empty: not known.
-std::vector<int64_t> uses_of(const whatif::LoadSimulator& simulator, const ServiceLimit& limit) {
+std::vector<int64_t> uses_of(const whatif::LoadTemplates& drawn, const ServiceLimit& limit) {
   switch (limit.kind) {
     case ServiceLimit::Kind::none:
       return {};
     case ServiceLimit::Kind::cores: {
       std::vector<int64_t> ns;
-      for (const whatif::RequestUse& use : simulator.uses()) ns.push_back(use.core_ns);
+      for (const whatif::RequestUse& use : whatif::request_uses(drawn)) ns.push_back(use.core_ns);
       return ns;
     }
     case ServiceLimit::Kind::pool:
     case ServiceLimit::Kind::thread:
     case ServiceLimit::Kind::permits:
-      return simulator.pool_uses_ns(limit.id);
+      return whatif::pool_uses_ns(drawn, limit.id);
     case ServiceLimit::Kind::lock:
-      return limit.is_estimated ? std::vector<int64_t>() : simulator.lock_uses_ns(limit.id);
+      return limit.is_estimated ? std::vector<int64_t>() : whatif::lock_uses_ns(drawn, limit.id);
   }
   return {};
 }
@@ -34,24 +34,24 @@ EndpointAnswers at(const LoadPoint& point, uint32_t endpoint) {
 
 }  // namespace
 
-std::vector<uint32_t> drawn_endpoints(const whatif::LoadSimulator& simulator, const model::Requests& requests) {
+std::vector<uint32_t> drawn_endpoints(const whatif::LoadTemplates& drawn, const model::Requests& requests) {
   std::vector<uint32_t> endpoints;
-  for (const uint32_t request : simulator.drawn_requests()) endpoints.push_back(requests.all[request].endpoint);
+  for (const whatif::RequestTemplate& one : drawn.all()) endpoints.push_back(requests.all[one.request].endpoint);
   return endpoints;
 }
 
-std::vector<EndpointLoad> endpoint_loads(const whatif::LoadSimulator& simulator, const model::Requests& requests,
+std::vector<EndpointLoad> endpoint_loads(const whatif::LoadTemplates& drawn, const model::Requests& requests,
                                          const LoadPoint& recorded, const Saturation& saturation) {
-  const std::vector<uint32_t> of = drawn_endpoints(simulator, requests);
-  const std::vector<whatif::RequestUse> uses = simulator.uses();
-  const std::vector<int64_t> limit_ns = uses_of(simulator, saturation.limit);
+  const std::vector<uint32_t> of = drawn_endpoints(drawn, requests);
+  const std::vector<whatif::RequestUse> uses = whatif::request_uses(drawn);
+  const std::vector<int64_t> limit_ns = uses_of(drawn, saturation.limit);
   const int64_t limit_sum_ns = std::accumulate(limit_ns.begin(), limit_ns.end(), int64_t{0});
   std::vector<std::vector<int64_t>> answers_ns(requests.endpoints.size());
   std::vector<int64_t> held_ns(requests.endpoints.size());
   std::vector<EndpointLoad> loads(requests.endpoints.size());
   for (size_t i = 0; i < of.size(); ++i) {
     EndpointLoad& load = loads[of[i]];
-    const int64_t answer_ns = simulator.recorded_ns()[i];
+    const int64_t answer_ns = drawn.recorded_ns()[i];
     answers_ns[of[i]].push_back(answer_ns);
     load.core_ns += uses[i].core_ns;
     load.pause_ns += uses[i].pause_ns;

@@ -8,7 +8,7 @@
 
 #include "advise/service.h"
 #include "model/requests.h"
-#include "whatif/load.h"
+#include "whatif/load_templates.h"
 
 namespace contrafact::advise {
 
@@ -27,10 +27,10 @@ struct EndpointLoad {
 };
 
 // Positions in Requests::endpoints, by drawn request: for ServiceOptions::endpoints.
-std::vector<uint32_t> drawn_endpoints(const whatif::LoadSimulator& simulator, const model::Requests& requests);
+std::vector<uint32_t> drawn_endpoints(const whatif::LoadTemplates& drawn, const model::Requests& requests);
 
 // Those with requests that are drawn, what most ask for first. `recorded` and `saturation`: of one program.
-std::vector<EndpointLoad> endpoint_loads(const whatif::LoadSimulator& simulator, const model::Requests& requests,
+std::vector<EndpointLoad> endpoint_loads(const whatif::LoadTemplates& drawn, const model::Requests& requests,
                                          const LoadPoint& recorded, const Saturation& saturation);
 
 }  // namespace contrafact::advise

@@ -40,7 +40,7 @@ std::string shop_text(int requests) {
 
 struct Shop : ServiceForTest {
   explicit Shop(std::vector<bool> shown = {}) : ServiceForTest(shop_text(80)) {
-    simulate({.endpoints = drawn_endpoints(*simulator, requests), .shown = std::move(shown)});
+    simulate({.endpoints = drawn_endpoints(simulator->templates(), requests), .shown = std::move(shown)});
   }
 };
 
@@ -50,7 +50,8 @@ TEST(EndpointLoads, EachHasItsShareItsTimesAndWhatItUses) {
   const base::Result<Saturation> saturation = shop.service->saturation({}, true);
   ASSERT_TRUE(recorded.ok() && saturation.ok());
   EXPECT_EQ(saturation->limit.kind, ServiceLimit::Kind::permits);
-  const std::vector<EndpointLoad> loads = endpoint_loads(*shop.simulator, shop.requests, *recorded, *saturation);
+  const std::vector<EndpointLoad> loads =
+      endpoint_loads(shop.simulator->templates(), shop.requests, *recorded, *saturation);
   ASSERT_EQ(loads.size(), 2u);
   const EndpointLoad &page = loads[0], &order = loads[1];
   EXPECT_EQ(shop.requests.endpoints[page.endpoint], "GET /page");
@@ -74,8 +75,8 @@ TEST(EndpointLoads, EachHasItsShareItsTimesAndWhatItUses) {
 TEST(EndpointLoads, WorkersAreHeldForWholeTasks) {
   const Shop shop;
   std::vector<int64_t> by_endpoint(2);
-  const std::vector<int64_t> held_ns = shop.simulator->pool_uses_ns(0);
-  const std::vector<uint32_t> endpoints = drawn_endpoints(*shop.simulator, shop.requests);
+  const std::vector<int64_t> held_ns = whatif::pool_uses_ns(shop.simulator->templates(), 0);
+  const std::vector<uint32_t> endpoints = drawn_endpoints(shop.simulator->templates(), shop.requests);
   for (size_t i = 0; i < held_ns.size(); ++i) by_endpoint[endpoints[i]] += held_ns[i];
   EXPECT_EQ(by_endpoint[0], 60 * 2 * kMs);
   EXPECT_EQ(by_endpoint[1], 20 * 19 * kMs);

@@ -6,6 +6,7 @@
 
 #include "advise/endpoint_loads.h"
 #include "analysis/lock_bounds.h"
+#include "whatif/load_templates.h"
 
 namespace contrafact::advise {
 namespace {
@@ -35,7 +36,7 @@ base::Result<RecordedService> recorded_service(const model::Facts& facts, const 
   model::drop_warm_up(trace, recorded.requests);
   base::Result<whatif::LoadSimulator> simulator = whatif::LoadSimulator::make(facts, recorded.requests);
   if (!simulator) return simulator.error();
-  if (simulator->recorded_ns().empty()) return unusable("no request of the recording can be simulated");
+  if (simulator->templates().all().empty()) return unusable("no request of the recording can be simulated");
   recorded.simulator.emplace(*std::move(simulator));
   recorded.arrivals = analysis::arrivals_of(recorded.requests);
   if (recorded.arrivals.per_second <= 0)
@@ -43,13 +44,13 @@ base::Result<RecordedService> recorded_service(const model::Facts& facts, const 
   const bool was_open = recorded.arrivals.open;
   recorded.arrivals.open = reading.open.value_or(was_open);
   recorded.arrivals_given = recorded.arrivals.open != was_open;
-  recorded.endpoints = drawn_endpoints(*recorded.simulator, recorded.requests);
+  recorded.endpoints = drawn_endpoints(recorded.simulator->templates(), recorded.requests);
   return recorded;
 }
 
 base::Result<Service> service_of(const RecordedService& recorded, const model::Facts& facts, ServiceOptions options) {
   options.lock_bounds = analysis::lock_bounds(facts, recorded.requests);
-  options.unknown_waits = recorded.simulator->unknown_waits();
+  options.unknown_waits = recorded.simulator->templates().unknown_waits();
   options.endpoints = recorded.endpoints;
   return Service::make(*recorded.simulator, recorded.arrivals, std::move(options));
 }

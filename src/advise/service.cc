@@ -7,7 +7,9 @@
 #include <numeric>
 #include <span>
 
+#include "model/facts.h"
 #include "model/pool_capacity.h"
+#include "whatif/load_templates.h"
 
 namespace contrafact::advise {
 namespace {
@@ -18,7 +20,10 @@ using whatif::ServedRequest;
 using whatif::Variant;
 
 const std::vector<double> kPoisson;  // as Load has it
+// Answers: MSER-5, as White, Cobb and Spratt recommend (2000).
 constexpr size_t kBatchOfMser = 5;
+// Parts of a steady state, which has 1000 to 2000 answers of the 2000: for throughputs twenty, of 50 or more; for percentiles five, so that
+// two to four answers of each are longer than its 99th.
 constexpr size_t kBatches = 20;
 constexpr size_t kSections = 5;
 constexpr double kMoreMin = 0.03;  // with twice as much of what limits
@@ -220,13 +225,18 @@ void limit_by(const whatif::WaitsBetween& waits, std::string name, Saturation& f
   found.point.high = std::min(found.point.high, waits.per_second * (1 + half));
 }
 
+uint32_t Service::cores() const {
+  return options_.cores > 0 ? options_.cores : model::recorded_cores(drawn().trace());
+}
+
 base::Result<Service> Service::make(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals,
                                     ServiceOptions options) {
   Service service(simulator, arrivals, std::move(options));
-  service.refill_error_ = simulator.refill_error();
+  service.refill_error_ = simulator.templates().refill_error();
   std::vector<int64_t> recorded_ns;
-  for (uint32_t i = 0; i < simulator.recorded_ns().size(); ++i) {
-    if (service.is_shown(i)) recorded_ns.push_back(simulator.recorded_ns()[i]);
+  const std::vector<int64_t>& all_ns = simulator.templates().recorded_ns();
+  for (uint32_t i = 0; i < all_ns.size(); ++i) {
+    if (service.is_shown(i)) recorded_ns.push_back(all_ns[i]);
   }
   const base::Result<LoadPoint> recorded = service.at_load({}, 1);
   if (!recorded) return recorded.error();
@@ -304,7 +314,7 @@ void Service::widen(double half, LoadPoint& point) const {
   const double error = std::fabs(error_.value_or(0)), used = std::min(1.0, point.cores_used);
   const double refills = refill_error_ * used;
   // Code that is not compiled yet takes up to twice as long.
-  const double uncompiled = simulator_.still_compiles() ? used : 0;
+  const double uncompiled = drawn().still_compiles() ? used : 0;
   // Open requests that are kept up with come as often as they come.
   const bool comes = point.open && point.keeps_up;
   const double wide = comes ? half : std::max(half, error * point.per_second) + refills * point.per_second;
@@ -364,10 +374,10 @@ base::Result<double> Service::capacity(const Variant& variant, uint32_t clients)
 
 std::vector<Service::Doubled> Service::doubled_pools(const Variant& variant) const {
   std::vector<Doubled> all;
-  for (uint32_t pool = 0; pool < simulator_.pools().size(); ++pool) {
-    const uint32_t size = simulator_.pool_size(pool);
+  for (uint32_t pool = 0; pool < drawn().pools().size(); ++pool) {
+    const uint32_t size = drawn().pool_size(pool);
     if (size == 0 || size == model::kUnboundedPool) continue;
-    const std::string threads = simulator_.threads_of(pool);
+    const std::string threads = drawn().threads_of(pool);
     const uint32_t now = size_now(variant, pool, threads, size);
     Variant changed = variant;
     std::erase_if(changed.pool_sizes, [&](const whatif::PoolSize& one) { return one.pool.value == pool; });
@@ -377,10 +387,10 @@ std::vector<Service::Doubled> Service::doubled_pools(const Variant& variant) con
     } else {
       changed.thread_sizes.push_back({threads, 2 * now});
     }
-    all.push_back({{.kind = kind_of_pool(simulator_.pools()[pool].kind, now),
+    all.push_back({{.kind = kind_of_pool(drawn().pools()[pool].kind, now),
                     .id = pool,
                     .size = now,
-                    .name = simulator_.pool_name(pool)},
+                    .name = drawn().pool_name(pool)},
                    std::move(changed)});
   }
   return all;
@@ -402,7 +412,7 @@ base::Result<ServiceLimit> Service::starving_pool(const Variant& variant, const 
 }
 
 base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t clients) const {
-  const uint32_t cores = options_.cores > 0 ? options_.cores : simulator_.recorded_cores();
+  const uint32_t cores = this->cores();
   const base::Result<Most> base = most(variant, clients, machine(options_.cores));
   if (!base) return base.error();
   ServiceLimit best;
@@ -432,7 +442,7 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
     return {};
   };
   if (const base::Status status = consider_pools(options_.cores, false); !status) return status.error();
-  for (const uint32_t lock : simulator_.shared_locks()) {
+  for (const uint32_t lock : drawn().shared_locks()) {
     // Of the clients' time, what they wait for the lock is all that they can gain. A server may have thousands of locks.
     const auto waited = base->wait_share.find(lock);
     const double share = waited == base->wait_share.end() ? 0 : waited->second;
@@ -468,8 +478,8 @@ base::Result<LoadPoint> Service::least_hanging_load(const Variant& variant, doub
   if (!stuck) return stuck.error();
   if (!arrivals_.open)
     return bisected(0, *std::move(stuck), [&](uint32_t clients) { return at_clients(variant, clients, true); });
-  constexpr double kNear = 1.05;
-  constexpr int kSteps = 10;
+  constexpr double kNear = 1.05;  // to a twentieth
+  constexpr int kSteps = 10;  // log2(20 * 50): enough unless it is below a fiftieth of the load that was asked about
   double runs_with = 0;
   for (int step = 0; step < kSteps && stuck->offered > runs_with * kNear; ++step) {
     const double middle = (runs_with + stuck->offered) / 2;
@@ -513,7 +523,7 @@ base::Result<Saturation> Service::saturation(const Variant& variant, bool with_l
   // Sure to limit it: what it allows at most is less.
   for (const whatif::WaitsBetween& waits : options_.unknown_waits) {
     if (!waits.one_by_one || found.point.clients == 0 || waits.per_second >= found.point.per_second) continue;
-    limit_by(waits, simulator_.place_name(waits.place), found);
+    limit_by(waits, drawn().trace().context_label(waits.place), found);
     return found;
   }
   if (!with_limit) return found;

@@ -127,9 +127,10 @@ class Service {
   // that intervals are only those of the simulation.
   std::optional<double> error() const { return error_; }
   // Of the simulated machine; 0: any number.
-  uint32_t cores() const { return options_.cores > 0 ? options_.cores : simulator_.recorded_cores(); }
+  uint32_t cores() const;
   const analysis::Arrivals& arrivals() const { return arrivals_; }
-  const whatif::LoadSimulator& simulator() const { return simulator_; }
+  // What its requests are drawn from, and the pools and locks that they use.
+  const whatif::LoadTemplates& drawn() const { return simulator_.templates(); }
 
  private:
   Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)

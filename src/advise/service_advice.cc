@@ -12,6 +12,7 @@
 #include "improve/kinds/kinds.h"
 #include "model/pool_capacity.h"
 #include "table/value_text.h"
+#include "whatif/load_templates.h"
 #include "whatif/own_resources.h"
 
 namespace contrafact::advise {
@@ -149,10 +150,10 @@ class ServiceAdviser {
   std::optional<Candidate> size_of(const ServiceLimit& limit) const {
     if (limit.is_estimated) return std::nullopt;
     const bool is_pool = limit.kind == ServiceLimit::Kind::pool || limit.kind == ServiceLimit::Kind::permits;
-    const std::string threads = service_.simulator().threads_of(limit.id);
+    const std::string threads = service_.drawn().threads_of(limit.id);
     const bool is_own = (is_pool || limit.kind == ServiceLimit::Kind::thread) && !threads.empty();
     if (!is_own && (!is_pool || limit.id >= pricer_.trace().pools.size())) return std::nullopt;
-    const whatif::OwnResource* resource = service_.simulator().resource_of(limit.id);
+    const whatif::OwnResource* resource = service_.drawn().resource_of(limit.id);
     Candidate candidate;
     if (!is_own) candidate.pool = model::PoolId(limit.id);
     if (resource != nullptr) candidate.waited_at = resource->taken_at;
@@ -160,7 +161,7 @@ class ServiceAdviser {
                              .pool = candidate.pool,
                              .threads = threads,
                              .is_resource = resource != nullptr,
-                             .size_before = service_.simulator().pool_size(limit.id)};
+                             .size_before = service_.drawn().pool_size(limit.id)};
     return candidate;
   }
 
@@ -314,7 +315,7 @@ class ServiceAdviser {
   std::vector<Candidate> all_sizes(const Made& made, uint32_t times) const {
     std::vector<Candidate> sizes;
     for (uint32_t pool = 0; pool < pricer_.trace().pools.size(); ++pool) {
-      const uint32_t before = service_.simulator().pool_size(pool);
+      const uint32_t before = service_.drawn().pool_size(pool);
       if (before == 0 || before == model::kUnboundedPool) continue;
       uint32_t now = before;
       for (const Tried& member : made.members) {

@@ -166,8 +166,8 @@ void add_lock_facts() {
 }
 
 void add_pool_facts() {
-  const int64_t untold = g_agent->pools->untold_semaphores();
-  if (untold > 0) g_agent->recorder->add_fact("semaphores.untold", std::to_string(untold));
+  const int64_t unrecorded = g_agent->pools->unrecorded_semaphores();
+  if (unrecorded > 0) g_agent->recorder->add_fact("semaphores.untold", std::to_string(unrecorded));
 }
 
 void add_reuse_fact(JNIEnv* jni) {

@@ -291,7 +291,7 @@ jint Pools::number_of_permits(jint available) {
   return static_cast<jint>(recorder_.add_pool(row).value) + 1;
 }
 
-int64_t Pools::untold_semaphores() const {
+int64_t Pools::unrecorded_semaphores() const {
   return std::max<int64_t>(0, semaphores_.load(std::memory_order_relaxed) - kSemaphoresMax);
 }
 

@@ -42,7 +42,7 @@ class Pools {
   static constexpr int kQueuesMax = 1 << 10;
   jint number_of_queue(JNIEnv* jni, jobject queue, jobject element, jint size);
   // Semaphores that got no row: what happens at them is not recorded.
-  int64_t untold_semaphores() const;
+  int64_t unrecorded_semaphores() const;
 
  private:
   // Where it was made, if that is known: a fact of the trace.

@@ -192,7 +192,8 @@ bool is_observed_in_place(const Edit& edit) {
 }
 
 base::Status observe_in_place(Edit& edit, FieldNumbers& fields, bool with_flow) {
-  if (const auto told = tell_accesses(edit.code, edit.file, fields, true, with_flow); !told) return told.error();
+  if (const auto observed = tell_accesses(edit.code, edit.file, fields, true, with_flow); !observed)
+    return observed.error();
   if (!edit.method.is_constructor()) return {};
   return edit.at_entry([](Sequence& s) { s.aload(0).invokestatic(kSetsClass, "made", "(Ljava/lang/Object;)V"); });
 }
@@ -243,9 +244,9 @@ base::Result<std::optional<classfile::SecondBody>> observe_apart(Edit& edit, Fie
     if (!carried) return carried.error();
     if (const base::Status status = look_outside(edit.code, edit.file, fields); !status) return status.error();
   }
-  const auto told = tell_accesses(second, edit.file, fields, false, with_flow);
-  if (!told) return told.error();
-  if (*told == 0 && !with_flow) return std::optional<classfile::SecondBody>();  // what it calls looks after itself
+  const auto observed = tell_accesses(second, edit.file, fields, false, with_flow);
+  if (!observed) return observed.error();
+  if (*observed == 0 && !with_flow) return std::optional<classfile::SecondBody>();  // what it calls looks after itself
   auto body = add_second_body(edit.code, second, edit.file, edit.method, kSetsClass);
   if (!body) return body.error();
   if (classfile::becomes_huge(edit.method.code, body->code)) {

@@ -2,6 +2,9 @@
 // java.net's sockets and of NIO's channels, blocking or not, go through SocketDispatcher; files that are sent straight from
 // the disk go past it. Selectors wait in EPoll.wait, channels and sockets with a time limit in Net.poll, others in the call
 // that receives.
+#include <algorithm>
+#include <array>
+
 #include "agent_jvm/agent_state.h"
 #include "agent_jvm/probes.h"
 
@@ -18,14 +21,6 @@ constexpr std::string_view kServerChannel = "sun/nio/ch/ServerSocketChannelImpl"
 constexpr std::string_view kAsynchronousServer = "sun/nio/ch/UnixAsynchronousServerSocketChannelImpl";
 constexpr std::string_view kConnectionField = "contrafactConnection";
 constexpr std::string_view kDescriptor = "java/io/FileDescriptor";
-constexpr std::string_view kNettyDescriptor = "io/netty/channel/unix/FileDescriptor";
-constexpr std::string_view kNettySocket = "io/netty/channel/unix/Socket";
-constexpr std::string_view kNettyLinuxSocket = "io/netty/channel/epoll/LinuxSocket";
-constexpr std::string_view kNettyNative = "io/netty/channel/epoll/Native";
-constexpr std::string_view kShadedDescriptor = "io/grpc/netty/shaded/io/netty/channel/unix/FileDescriptor";
-constexpr std::string_view kShadedSocket = "io/grpc/netty/shaded/io/netty/channel/unix/Socket";
-constexpr std::string_view kShadedLinuxSocket = "io/grpc/netty/shaded/io/netty/channel/epoll/LinuxSocket";
-constexpr std::string_view kShadedNative = "io/grpc/netty/shaded/io/netty/channel/epoll/Native";
 constexpr int kJdkSelectorInParts = 24;
 constexpr int kJdkTransferInDispatcher = 20;  // from then on FileDispatcherImpl sends files
 
@@ -178,7 +173,7 @@ base::Status select_netty(Edit& edit) {
   return *count > 0 ? edit.finish() : base::Status();
 }
 
-constexpr Probe kProbes[] = {
+constexpr auto kJdkProbes = std::to_array<Probe>({
     {kDispatcher, "read", "(Ljava/io/FileDescriptor;JI)I", receive},
     {kDispatcher, "readv", "(Ljava/io/FileDescriptor;JI)J", receive},
     {kDispatcher, "write", "(Ljava/io/FileDescriptor;JI)I", send<0>},
@@ -202,39 +197,53 @@ constexpr Probe kProbes[] = {
     {"sun/nio/ch/SelChImpl", "park", "(IJ)V", wait_for_one},
     {kNet, "connect", "(Ljava/net/ProtocolFamily;Ljava/io/FileDescriptor;Ljava/net/InetAddress;I)I", connect<1>},
     {kUnixSockets, "connect", "(Ljava/io/FileDescriptor;Ljava/nio/file/Path;)I", connect<0>},
-    {kNettyDescriptor, "read", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
-    {kNettyDescriptor, "readAddress", "(JII)I", receive_netty},
-    {kNettyDescriptor, "write", "(Ljava/nio/ByteBuffer;II)I", send_netty},
-    {kNettyDescriptor, "writeAddress", "(JII)I", send_netty},
-    {kNettyDescriptor, "writev", "([Ljava/nio/ByteBuffer;IIJ)J", send_netty},
-    {kNettyDescriptor, "writevAddresses", "(JI)J", send_netty},
-    {kNettySocket, "recv", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
-    {kNettySocket, "recvAddress", "(JII)I", receive_netty},
-    {kNettySocket, "send", "(Ljava/nio/ByteBuffer;II)I", send_netty},
-    {kNettySocket, "sendAddress", "(JII)I", send_netty},
-    {kNettySocket, "accept", "([B)I", accept_netty},
-    {kNettySocket, "connect", "(Ljava/net/SocketAddress;)Z", connect_netty},
-    {kNettyLinuxSocket, "sendFile", "(Lio/netty/channel/DefaultFileRegion;JJJ)J", send_netty},
-    {kNettyNative, "epollWait", "", select_netty},
-    {kShadedDescriptor, "read", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
-    {kShadedDescriptor, "readAddress", "(JII)I", receive_netty},
-    {kShadedDescriptor, "write", "(Ljava/nio/ByteBuffer;II)I", send_netty},
-    {kShadedDescriptor, "writeAddress", "(JII)I", send_netty},
-    {kShadedDescriptor, "writev", "([Ljava/nio/ByteBuffer;IIJ)J", send_netty},
-    {kShadedDescriptor, "writevAddresses", "(JI)J", send_netty},
-    {kShadedSocket, "recv", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
-    {kShadedSocket, "recvAddress", "(JII)I", receive_netty},
-    {kShadedSocket, "send", "(Ljava/nio/ByteBuffer;II)I", send_netty},
-    {kShadedSocket, "sendAddress", "(JII)I", send_netty},
-    {kShadedSocket, "accept", "([B)I", accept_netty},
-    {kShadedSocket, "connect", "(Ljava/net/SocketAddress;)Z", connect_netty},
-    {kShadedLinuxSocket, "sendFile", "(Lio/grpc/netty/shaded/io/netty/channel/DefaultFileRegion;JJJ)J", send_netty},
-    {kShadedNative, "epollWait", "", select_netty},
+});
+
+// Netty's classes; gRPC has a copy of them under names of its own.
+struct Netty {
+  std::string_view descriptor, socket, linux_socket, native;
+  std::string_view send_file;  // descriptor of that method of linux_socket's
 };
+constexpr Netty kNetty = {"io/netty/channel/unix/FileDescriptor", "io/netty/channel/unix/Socket",
+                          "io/netty/channel/epoll/LinuxSocket", "io/netty/channel/epoll/Native",
+                          "(Lio/netty/channel/DefaultFileRegion;JJJ)J"};
+constexpr Netty kShadedNetty = {
+    "io/grpc/netty/shaded/io/netty/channel/unix/FileDescriptor", "io/grpc/netty/shaded/io/netty/channel/unix/Socket",
+    "io/grpc/netty/shaded/io/netty/channel/epoll/LinuxSocket", "io/grpc/netty/shaded/io/netty/channel/epoll/Native",
+    "(Lio/grpc/netty/shaded/io/netty/channel/DefaultFileRegion;JJJ)J"};
+
+constexpr auto probes_of(const Netty& netty) {
+  return std::to_array<Probe>({
+      {netty.descriptor, "read", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
+      {netty.descriptor, "readAddress", "(JII)I", receive_netty},
+      {netty.descriptor, "write", "(Ljava/nio/ByteBuffer;II)I", send_netty},
+      {netty.descriptor, "writeAddress", "(JII)I", send_netty},
+      {netty.descriptor, "writev", "([Ljava/nio/ByteBuffer;IIJ)J", send_netty},
+      {netty.descriptor, "writevAddresses", "(JI)J", send_netty},
+      {netty.socket, "recv", "(Ljava/nio/ByteBuffer;II)I", receive_netty},
+      {netty.socket, "recvAddress", "(JII)I", receive_netty},
+      {netty.socket, "send", "(Ljava/nio/ByteBuffer;II)I", send_netty},
+      {netty.socket, "sendAddress", "(JII)I", send_netty},
+      {netty.socket, "accept", "([B)I", accept_netty},
+      {netty.socket, "connect", "(Ljava/net/SocketAddress;)Z", connect_netty},
+      {netty.linux_socket, "sendFile", netty.send_file, send_netty},
+      {netty.native, "epollWait", "", select_netty},
+  });
+}
+
+template <size_t... kCounts>
+constexpr auto joined(const std::array<Probe, kCounts>&... parts) {
+  std::array<Probe, (kCounts + ...)> all{};
+  auto end = all.begin();
+  ((end = std::ranges::copy(parts, end).out), ...);
+  return all;
+}
+
+constexpr auto kProbes = joined(kJdkProbes, probes_of(kNetty), probes_of(kShadedNetty));
 constexpr AddedField kFields[] = {
     {kDescriptor, kConnectionField, "I"},
-    {kNettyDescriptor, kConnectionField, "I", kAnyJdk, true},
-    {kShadedDescriptor, kConnectionField, "I", kAnyJdk, true},
+    {kNetty.descriptor, kConnectionField, "I", kAnyJdk, true},
+    {kShadedNetty.descriptor, kConnectionField, "I", kAnyJdk, true},
 };
 
 constexpr UnseenTransport kUnseen[] = {

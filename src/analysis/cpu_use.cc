@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "model/on_core.h"
+
 namespace contrafact::analysis {
 namespace {
 
@@ -13,13 +15,10 @@ const std::vector<CpuGap>& gaps_of(const model::Trace& trace, size_t thread) {
   return thread < trace.cpu.size() ? trace.cpu[thread] : none;
 }
 
-bool kernel_told(const model::Trace& trace) {
-  return std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
-}
-
 }  // namespace
 
-CpuTimes::CpuTimes(const model::Trace& trace) : trace_(trace), known_(kernel_told(trace)), off_ns_(trace.cpu.size()) {
+CpuTimes::CpuTimes(const model::Trace& trace)
+    : trace_(trace), known_(model::has_switches(trace)), off_ns_(trace.cpu.size()) {
   for (size_t thread = 0; thread < trace.cpu.size(); ++thread) {
     int64_t sum_ns = 0;
     for (const CpuGap& gap : trace.cpu[thread]) {
@@ -61,7 +60,7 @@ std::optional<double> foreign_share(const model::Facts& facts) {
   const model::Trace& trace = facts.trace();
   const uint32_t cores = model::recorded_cores(trace);
   const int64_t run_ns = trace.end_ns() - trace.begin_ns();
-  if (cores == 0 || run_ns <= 0 || !kernel_told(trace)) return std::nullopt;
+  if (cores == 0 || run_ns <= 0 || !model::has_switches(trace)) return std::nullopt;
   const auto foreign_ns = static_cast<double>(facts.foreign_cores().total_ns());
   return foreign_ns / (static_cast<double>(cores) * static_cast<double>(run_ns));
 }

@@ -51,7 +51,7 @@ model::EventParts work_of(const model::Trace& trace, const model::Requests& requ
 }  // namespace
 
 std::vector<LockBound> lock_bounds(const model::Facts& facts, const model::Requests& requests) {
-  constexpr uint64_t kWaitsMin = 10;
+  constexpr uint64_t kWaitsMin = 10;  // fewer say how often they come to no better than a third (1 / sqrt(10))
   constexpr double kHeldMin = 0.02;
   const model::Trace& trace = facts.trace();
   std::vector<LockBound> bounds;

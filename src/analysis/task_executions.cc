@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/stopped_time.h"
+#include "model/on_core.h"
 #include "model/task_walk.h"
 
 namespace contrafact::analysis {
@@ -23,7 +24,7 @@ class Executions {
     result_.outer.resize(tasks);
     result_.owner.resize(tasks);
     result_.core_ns.resize(tasks);
-    result_.core_known = std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
+    result_.core_known = model::has_switches(trace);
   }
 
   TaskExecutions run() {

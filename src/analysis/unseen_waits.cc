@@ -11,6 +11,7 @@
 
 #include "analysis/system_call_names.h"
 #include "base/saturating.h"
+#include "model/on_core.h"
 #include "model/thread_label.h"
 
 namespace contrafact::analysis {
@@ -116,8 +117,7 @@ std::string places_text(const model::Trace& trace, const UnseenWaits& unseen) {
 }  // namespace
 
 std::optional<UnseenWaits> unseen_waits(const model::Trace& trace) {
-  const bool has_switches = std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
-  if (!has_switches || trace.fact("agent") != "native") return std::nullopt;
+  if (!model::has_switches(trace) || trace.fact("agent") != "native") return std::nullopt;
   UnseenWaits out;
   for (size_t thread = 0; thread < trace.thread_ranges.size(); ++thread) {
     if (trace.thread_ranges[thread].size() == 0) continue;

@@ -67,12 +67,12 @@ class AccessEdit {
     out_.reserve(2 * code_.nodes.size());
     for (size_t i = 0; i < code_.nodes.size() && status_; ++i) instruction(i);
     if (!status_) return status_.error();
-    if (told_ > 0) code_.nodes = std::move(out_);
-    return told_;
+    if (observed_ > 0) code_.nodes = std::move(out_);
+    return observed_;
   }
 
  private:
-  // Before it calls another one, a constructor may write fields of `this`, which nobody else knows and nobody may be told.
+  // Before it calls another one, a constructor may write fields of `this`, which nobody else knows and nobody may get to know.
   Status find_initialising_writes() {
     initialises_.assign(code_.nodes.size(), false);
     if (!code_.this_starts_uninitialized()) return {};
@@ -164,12 +164,12 @@ class AccessEdit {
     append(before);
     out_.push_back(node);
     append(after);
-    if (!before.empty() || !after.empty()) ++told_;
+    if (!before.empty() || !after.empty()) ++observed_;
   }
 
   // Code that `tell` makes, behind the question whether anybody is observed.
   template <typename Tell>
-  void told(Sequence& sequence, Tell tell) {
+  void when_observed(Sequence& sequence, Tell tell) {
     if (!probe_.when_observed) return tell();
     const Sequence::Label skip = sequence.new_label();
     sequence.getstatic(probe_.observer, "observers", "I").ifeq(skip);
@@ -209,7 +209,7 @@ class AccessEdit {
   }
 
   void read(bool is_static, uint32_t number, Sequence& before) {
-    told(before, [&] {
+    when_observed(before, [&] {
       if (!is_static) before.dup();
       before.iconst(static_cast<int32_t>(number));
       before.invokestatic(probe_.observer, is_static ? "readStatic" : "read",
@@ -219,13 +219,14 @@ class AccessEdit {
 
   void load_element(size_t i, Sequence& before) {
     if (begins_addition(i)) return;
-    told(before, [&] { before.dup2().invokestatic(probe_.observer, "readElement", "(Ljava/lang/Object;I)V"); });
+    when_observed(before,
+                  [&] { before.dup2().invokestatic(probe_.observer, "readElement", "(Ljava/lang/Object;I)V"); });
   }
 
   void write(const MemberRef& ref, const TypeDescriptor& type, bool is_static, uint32_t number, Sequence& before) {
     const std::string value(widened(type).text);
     before.store(type, scratch_);
-    told(before, [&] {
+    when_observed(before, [&] {
       if (is_static) {
         before.getstatic(ref.owner, ref.name, ref.descriptor).load(type, scratch_).iconst(static_cast<int32_t>(number));
         before.invokestatic(probe_.observer, "wroteStatic", "(" + value + value + "I)V");
@@ -242,7 +243,7 @@ class AccessEdit {
 
   void store_element(const Elements& elements, bool adds, Sequence& before) {
     before.store(elements.value, scratch_);
-    told(before, [&] {
+    when_observed(before, [&] {
       before.dup2().load(elements.value, scratch_).iconst(adds ? 1 : 0);
       before.invokestatic(probe_.observer, "storing",
                           "(" + std::string(elements.array) + "I" + std::string(elements.value.text) + "I)V");
@@ -258,16 +259,16 @@ class AccessEdit {
   std::vector<bool> is_target_;    // by label: something jumps there
   size_t addition_ = SIZE_MAX;     // the node of the last write that was found to be part of an addition
   std::vector<Node> out_;
-  size_t told_ = 0;
+  size_t observed_ = 0;
   Status status_;
 };
 
 }  // namespace
 
 Result<size_t> probe_accesses(Code& code, ClassFile& file, const AccessProbe& probe) {
-  auto told = AccessEdit(code, file, probe).apply();
-  if (!told) return Error{std::string(code.method_name) + ": " + told.error().message};
-  return told;
+  auto observed = AccessEdit(code, file, probe).apply();
+  if (!observed) return Error{std::string(code.method_name) + ": " + observed.error().message};
+  return observed;
 }
 
 }  // namespace contrafact::classfile

@@ -41,11 +41,11 @@ struct FieldSite {
 struct AccessProbe {
   static constexpr uint32_t kAdds = uint32_t{1} << 31;
   std::string_view observer;                         // its internal name
-  std::function<uint32_t(const FieldSite&)> number;  // below kAdds; 0: nothing is told of this access
+  std::function<uint32_t(const FieldSite&)> number;  // below kAdds; 0: the access is not observed
   bool when_observed = false;                        // only while the observer's static `int observers` is not 0
 };
 
-// Yields how many instructions are told of.
+// Yields how many instructions are observed.
 base::Result<size_t> probe_accesses(Code& code, ClassFile& file, const AccessProbe& probe);
 
 }  // namespace contrafact::classfile

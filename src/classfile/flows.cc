@@ -215,7 +215,7 @@ class FlowEdit {
   void begin_block(size_t place) {
     stack_.begin(blocks_[place], probe_.sections);
     begins_handler_ = graph_.is_handler(place);
-    handlers_told_ = false;
+    handlers_know_ = false;
     if (!out_.writing()) return;
     for (size_t i = place; i < code_.nodes.size() && code_.nodes[i].kind == Node::kLabel; ++i) {
       for (const StackSlot& slot : stack_.slots) {
@@ -263,7 +263,7 @@ class FlowEdit {
   void instruction(size_t i, Beside& beside) {
     ++work_;
     if (begins_handler_) begin_handler(i);
-    if (stack_.take_changed() || !handlers_told_ || graph_.handler_set(i) != handler_set_) tell_handlers(i);
+    if (stack_.take_changed() || !handlers_know_ || graph_.handler_set(i) != handler_set_) tell_handlers(i);
     const Node& node = code_.nodes[i];
     if (node.kind == Node::kBranch || node.kind == Node::kSwitch) return jump(node, beside.before);
     if (const auto access = own_local_access(code_, node)) return stack_.access_local(i, *access, beside.before);
@@ -279,7 +279,7 @@ class FlowEdit {
   }
 
   void tell_handlers(size_t i) {
-    handlers_told_ = true;
+    handlers_know_ = true;
     handler_set_ = graph_.handler_set(i);
     if (out_.writing()) return;
     for (const size_t handler : graph_.handlers(i)) merge(handler, stack_.tainted(), {false});
@@ -520,8 +520,8 @@ class FlowEdit {
   std::vector<BlockState> blocks_;  // by node
   std::set<size_t> waiting_;        // blocks about which more is known than when they were gone through
   bool begins_handler_ = false;     // the next instruction is the first of an exception handler
-  bool handlers_told_ = false;      // of what is known of the locals now
-  uint32_t handler_set_ = 0;        // the handlers that were told
+  bool handlers_know_ = false;      // of what is known of the locals now
+  uint32_t handler_set_ = 0;        // the handlers that know
   size_t work_ = 0;
   size_t beside_ = 0;
 };

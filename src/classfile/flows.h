@@ -59,7 +59,7 @@ namespace contrafact::classfile {
 struct FlowProbe {
   std::string_view tracker;  // its internal name
   std::function<uint32_t(const FieldSite&)>
-      number;  // 0: the field has no taint of its own, and its writes are not told of
+      number;  // 0: the field has no taint of its own, and its writes are not observed
   std::function<bool(const CallSite&)> may_lock = {};  // a section may begin or end in it; asked only with `sections`
   bool sections = false;
 };

@@ -137,7 +137,7 @@ std::optional<double> baseline_error(const model::Trace& trace) {
 }
 
 // An error below this rounds to nothing.
-constexpr double kErrorTold = 0.0005;
+constexpr double kErrorShown = 0.0005;
 
 // A simulated run beside one that is not: a part of the difference is the simulation's own.
 std::string warnings(const std::vector<Compared>& runs) {
@@ -147,7 +147,7 @@ std::string warnings(const std::vector<Compared>& runs) {
   for (size_t i = 0; i < runs.size(); ++i) {
     if (!is_simulated(runs[i])) continue;
     const std::optional<double> error = baseline_error(runs[i].trace);
-    if (error && std::fabs(*error) < kErrorTold) continue;
+    if (error && std::fabs(*error) < kErrorShown) continue;
     const char name = static_cast<char>('A' + i);
     out += error ? fmt::format(
                        "warning: {} is simulated; simulated without any change, the run is {} off the recorded "

@@ -19,6 +19,7 @@
 #include "cli/spec_effect.h"
 #include "cli/spec_input.h"
 #include "cli/trace_input.h"
+#include "whatif/load_templates.h"
 
 namespace contrafact::cli {
 namespace {
@@ -80,7 +81,7 @@ base::Result<std::vector<advise::ProgramLoads>> simulated(const advise::Service&
   }
   if (base::Status status = advise::add_curves(service, variants, programs); !status) return status.error();
   for (advise::ProgramLoads& loads : programs)
-    loads.endpoints = advise::endpoint_loads(service.simulator(), requests, loads.recorded, loads.saturation);
+    loads.endpoints = advise::endpoint_loads(service.drawn(), requests, loads.recorded, loads.saturation);
   return programs;
 }
 
@@ -139,12 +140,12 @@ int run(const Options& options, const Session& session) {
                         .arrivals_given = recorded->arrivals_given,
                         .error = service->error(),
                         .recorded_ns = {},
-                        .notes = recorded->simulator->notes(),
+                        .notes = recorded->simulator->templates().notes(),
                         .programs = *std::move(programs),
                         .shown = options.endpoints};
   for (size_t i = 0; i < recorded->endpoints.size(); ++i) {
     if (shown.empty() || shown[recorded->endpoints[i]])
-      document.recorded_ns.push_back(recorded->simulator->recorded_ns()[i]);
+      document.recorded_ns.push_back(recorded->simulator->templates().recorded_ns()[i]);
   }
   document.requests_shown = document.recorded_ns.size();
   return show(options, session, document);

@@ -275,7 +275,7 @@ std::string recordings_text(const Recordings& recordings, const analysis::Sectio
 
 std::string foreign_text(const model::Trace& trace) {
   const std::optional<double> foreign = analysis::foreign_share(trace);
-  if (!foreign || *foreign < kForeignShareTold) return "";
+  if (!foreign || *foreign < kForeignShareNoted) return "";
   return fmt::format(
       "warning: other programs had at least {} of the cores while this one wanted them: the recorded run is longer for "
       "it; record again when the machine is quiet\n",

@@ -69,7 +69,7 @@ model::MemoryNames memory_names(const Recordings& recordings);
 std::string recordings_text(const Recordings& recordings, const analysis::SectionFacts& facts);
 // Other programs' use of the cores is reported from this share on: less disturbs a run no more than repeated runs
 // differ anyway.
-inline constexpr double kForeignShareTold = 0.05;
+inline constexpr double kForeignShareNoted = 0.05;
 // A line that warns of it; empty below that share, and where the recording does not show it.
 std::string foreign_text(const model::Trace& trace);
 // {"path":, "found":, "missing":, "dilation":, "duration_ratio":}; null where the sections have the

@@ -307,7 +307,7 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
   if (const std::string foreign = foreign_text(trace); !foreign.empty())
     table.add_note(foreign.substr(0, foreign.size() - 1));
   for (const MethodRuns& runs : outcome.methods) {
-    if (runs.foreign_share < kForeignShareTold) continue;
+    if (runs.foreign_share < kForeignShareNoted) continue;
     table.add_note(
         fmt::format("warning: {}: other programs used {:.0f} % of the cores meanwhile; the simulation knows "
                     "nothing of them",

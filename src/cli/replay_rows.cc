@@ -50,7 +50,7 @@ MethodRow row_of(const MethodRuns& runs, int64_t recorded_ns) {
   const double spread = std::max(row.spread, spread_of(runs.after_ns));
   row.verdict = verdict_of(*row.gain, advise::doubt_with_missed(row.error, row.missed) + spread / 2);
   if (std::fabs(row.error) > kErrorMax) row.verdict += ", baseline off";
-  if (runs.foreign_share >= kForeignShareTold) row.verdict += ", disturbed";
+  if (runs.foreign_share >= kForeignShareNoted) row.verdict += ", disturbed";
   return row;
 }
 

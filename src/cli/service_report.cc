@@ -16,6 +16,7 @@
 #include "improve/move_change.h"
 #include "report/load_picture.h"
 #include "table/value_text.h"
+#include "whatif/load_templates.h"
 
 namespace contrafact::cli {
 
@@ -269,9 +270,9 @@ base::Result<ServiceReport> service_report(const advise::Pricer& pricer, const a
     report.loads = *std::move(loads);
   }
   report.error = service->error();
-  report.recorded_ns = recorded->simulator->recorded_ns();
+  report.recorded_ns = recorded->simulator->templates().recorded_ns();
   std::ranges::sort(report.recorded_ns);
-  report.notes = recorded->simulator->notes();
+  report.notes = recorded->simulator->templates().notes();
   report.arrivals = recorded->arrivals;
   report.arrivals_given = recorded->arrivals_given;
   report.requests = std::move(recorded->requests);

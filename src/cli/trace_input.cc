@@ -47,8 +47,8 @@ std::string names_in_facts(const model::Trace& trace, std::string_view prefix) {
 std::vector<std::string> unseen_lines(const model::Trace& trace) {
   std::vector<std::string> lines;
   if (const std::string unseen = unseen_schedulers(trace); !unseen.empty()) lines.push_back(unseen_line(unseen));
-  if (const std::string_view untold = trace.fact("semaphores.untold"); !untold.empty())
-    lines.push_back(fmt::format("the program used too many semaphores: {} of them were not recorded", untold));
+  if (const std::string_view unrecorded = trace.fact("semaphores.untold"); !unrecorded.empty())
+    lines.push_back(fmt::format("the program used too many semaphores: {} of them were not recorded", unrecorded));
   if (const std::string transports = names_in_facts(trace, kUnseenTransportFact); !transports.empty())
     lines.push_back("what goes over the connections of " + transports + " is not recorded: the agent cannot see it");
   return lines;

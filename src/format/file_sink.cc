@@ -34,6 +34,13 @@ class FileSink : public Sink {
     return {};
   }
 
+  bool take_back(uint64_t bytes) override {
+    const off_t end = whole_bytes_ - static_cast<off_t>(bytes);
+    if (!is_ours() || end < 0 || ftruncate(fd_, end) != 0 || lseek(fd_, end, SEEK_SET) != end) return false;
+    whole_bytes_ = end;
+    return true;
+  }
+
   int descriptor() const override { return fd_; }
 
   base::Status close() override {

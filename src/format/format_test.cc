@@ -208,6 +208,59 @@ TEST(Writer, AfterAnErrorWritesNothingButTheTrailer) {
   EXPECT_EQ((*writer)->events_written(), 0u);
 }
 
+// Blocks of many sizes: facts are shorter than the end is. Returns how many events are not in the file.
+uint64_t write_up_to(std::vector<uint8_t>& bytes, size_t bytes_most) {
+  auto writer = Writer::create(std::make_unique<MemorySink>(bytes, bytes_most));
+  EXPECT_TRUE(writer.ok());
+  EventEncoder encoder;
+  SyntheticLoad load(1, false);
+  uint64_t dropped = 0;
+  const auto add_events = [&](uint32_t least) {
+    load.pass(least, encoder);
+    const uint32_t count = encoder.event_count();
+    if (!(*writer)->add_events(encoder).ok()) dropped += count;
+  };
+  (void)(*writer)->add_fact("a", "b");
+  for (const uint32_t events : {200u, 1u, 70u}) {
+    add_events(events);
+    for (int i = 0; i < 3; ++i) (void)(*writer)->add_fact("c", "d");
+  }
+  const auto finish = [&] {
+    return (*writer)->finish({.exit_reason = "recording stopped: no space left", .events_dropped = dropped});
+  };
+  base::Status finished = finish();
+  while (!(*writer)->has_ended()) {
+    const std::optional<uint32_t> events = (*writer)->take_back();
+    if (!events) break;
+    dropped += *events;
+    finished = finish();
+  }
+  EXPECT_EQ(finished.ok(), bytes_most == SIZE_MAX);
+  EXPECT_EQ((*writer)->bytes_written(), bytes.size());
+  return dropped;
+}
+
+TEST(Writer, HasRoomForTheEndWhereverTheDiskIsFull) {
+  std::vector<uint8_t> whole;
+  ASSERT_EQ(write_up_to(whole, SIZE_MAX), 0u);
+  Collected all;
+  ASSERT_FALSE(Reader::from_bytes(whole, "test")->read(all).cut_off);
+  const size_t end_bytes = 120;  // at most, of a trailer with this reason
+  for (size_t most = sizeof(FileHeader) + end_bytes; most < whole.size(); ++most) {
+    std::vector<uint8_t> bytes;
+    const uint64_t dropped = write_up_to(bytes, most);
+    ASSERT_LE(bytes.size(), most);
+    Collected got;
+    const ReadLoss loss = Reader::from_bytes(bytes, "test")->read(got);
+    ASSERT_FALSE(loss.cut_off) << most;
+    ASSERT_EQ(loss.blocks_damaged + loss.blocks_missing + loss.bytes_skipped, 0u) << most;
+    ASSERT_EQ(got.trailers.size(), 1u) << most;
+    EXPECT_EQ(got.trailers[0].events, got.events.size()) << most;
+    EXPECT_EQ(got.trailers[0].events_dropped, dropped) << most;
+    EXPECT_EQ(got.events.size() + dropped, all.events.size()) << most;
+  }
+}
+
 TEST(FileSink, SaysWhyItCannotBeginAndCutsBackWhenTheDiskIsFull) {
   EXPECT_THAT(open_file_sink("/nowhere/x.cft").error().message,
               testing::HasSubstr("cannot create /nowhere/x.cft: No such"));

@@ -1,4 +1,4 @@
-// Where the bytes of a trace go. A sink gets whole blocks only, in order.
+// Where the bytes of a trace go. A sink gets whole blocks only, in order, and may be asked to give the last ones back.
 // Thread safety: used by one thread at a time.
 #pragma once
 
@@ -14,8 +14,10 @@ namespace contrafact::format {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // All of `block` or an error. After an error the writer sends at most one more block (the trailer).
+  // All of `block` or an error. After an error the writer sends no other block than the trailer.
   virtual base::Status write(std::span<const uint8_t> block) = 0;
+  // Removes the last `bytes`, which are those of whole blocks. False: what was written stays (in a pipe, say).
+  virtual bool take_back(uint64_t /*bytes*/) { return false; }
   virtual base::Status close() { return {}; }
   // Of a file that is open; else -1.
   virtual int descriptor() const { return -1; }

@@ -10,16 +10,24 @@
 
 namespace contrafact::format {
 
+// With `bytes_most` it is full once it has as many.
 class MemorySink : public Sink {
  public:
-  explicit MemorySink(std::vector<uint8_t>& bytes) : bytes_(bytes) {}
+  explicit MemorySink(std::vector<uint8_t>& bytes, size_t bytes_most = SIZE_MAX)
+      : bytes_(bytes), bytes_most_(bytes_most) {}
   base::Status write(std::span<const uint8_t> block) override {
+    if (block.size() > bytes_most_ - bytes_.size()) return base::Error{"no space left"};
     bytes_.insert(bytes_.end(), block.begin(), block.end());
     return {};
+  }
+  bool take_back(uint64_t bytes) override {
+    bytes_.resize(bytes_.size() - bytes);
+    return true;
   }
 
  private:
   std::vector<uint8_t>& bytes_;
+  const size_t bytes_most_;
 };
 
 struct Collected : Visitor {

@@ -65,6 +65,12 @@ base::Status Writer::write_block(BlockType type, uint32_t first, uint32_t count)
   }
   ++sequence_;
   bytes_written_ += block_.size();
+  last_blocks_.push_back({block_.size(), type == BlockType::events ? count : 0});
+  last_blocks_bytes_ += block_.size();
+  while (last_blocks_bytes_ - last_blocks_.front().bytes >= kKnownBytes) {
+    last_blocks_bytes_ -= last_blocks_.front().bytes;
+    last_blocks_.pop_front();
+  }
   return {};
 }
 
@@ -152,8 +158,7 @@ base::Status Writer::add_events(EventEncoder& encoder) {
 }
 
 base::Status Writer::finish(Trailer trailer) {
-  CHECK(!finished_);
-  finished_ = true;
+  CHECK(!has_ended_);
   rows_.clear();
   put_text(rows_, cut(trailer.exit_reason));
   put_varint(rows_, events_written_);
@@ -162,10 +167,22 @@ base::Status Writer::finish(Trailer trailer) {
   begin_block();
   const auto section = bytes_of(rows_);
   groups_.put(block_, std::span(&section, 1));
-  const base::Status written = write_block(BlockType::trailer, 0, 1);
+  if (base::Status written = write_block(BlockType::trailer, 0, 1); !written) return status_;
+  has_ended_ = true;
   const base::Status closed = sink_->close();
-  if (!status_.ok()) return status_;
-  return written.ok() ? closed : written;
+  return status_.ok() ? closed : status_;
+}
+
+std::optional<uint32_t> Writer::take_back() {
+  CHECK(!status_.ok() && !has_ended_);
+  if (last_blocks_.empty() || !sink_->take_back(last_blocks_.back().bytes)) return std::nullopt;
+  const Written last = last_blocks_.back();
+  last_blocks_.pop_back();
+  last_blocks_bytes_ -= last.bytes;
+  bytes_written_ -= last.bytes;
+  events_written_ -= last.events;
+  --sequence_;
+  return last.events;
 }
 
 }  // namespace contrafact::format

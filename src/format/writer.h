@@ -4,12 +4,13 @@
 // Invariants:
 //  1. The caller writes a table's row before the first event (or row) that names it.
 //  2. The rows of a table are written in the order of their ids, without holes.
-//  3. After an error nothing more is written except, at finish(), an attempt at the trailer; every call returns the
-//  error.
+//  3. After an error nothing more is written but the trailer, by finish(); every call returns the error.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,8 +58,12 @@ class Writer {
   base::Status add_access_chunks(std::span<const AccessChunk> chunks);
   // Writes the encoder's events as one block, and clears it. Nothing happens if it is empty.
   base::Status add_events(EventEncoder& encoder);
-  // The trailer. Nothing may follow.
+  // The trailer. Nothing may follow it. Where it could not be written (has_ended()), take_back() may make room for it.
   base::Status finish(Trailer trailer);
+  bool has_ended() const { return has_ended_; }
+  // Removes the last block, and returns how many events it has. None: the sink cannot, or no block is known that is so
+  // young. The blocks that are known have kKnownBytes together, or are all. REQUIRES: finish() failed.
+  std::optional<uint32_t> take_back();
 
   const Sink& sink() const { return *sink_; }
   const base::Status& status() const { return status_; }
@@ -66,6 +71,13 @@ class Writer {
   uint64_t events_written() const { return events_written_; }
 
  private:
+  // More than a trailer has: its text names a file (4 KiB at most), beside 100 bytes of words and numbers.
+  static constexpr uint64_t kKnownBytes = 8 << 10;
+  struct Written {
+    uint64_t bytes;
+    uint32_t events;
+  };
+
   Writer(std::unique_ptr<Sink> sink, int compression_level);
   template <typename Row>
   base::Status add_rows(BlockType type, uint32_t& next_id, std::span<const Row> rows);
@@ -80,9 +92,11 @@ class Writer {
   uint32_t sequence_ = 0;
   uint64_t bytes_written_ = 0;
   uint64_t events_written_ = 0;
+  std::deque<Written> last_blocks_;  // the youngest is the last
+  uint64_t last_blocks_bytes_ = 0;   // theirs
   uint32_t strings_ = 0, methods_ = 0, contexts_ = 0, pools_ = 0, threads_ = 0, addresses_ = 0, locks_ = 0,
            access_sets_ = 0, access_chunks_ = 0, connections_ = 0, endpoints_ = 0;
-  bool finished_ = false;
+  bool has_ended_ = false;
 };
 
 }  // namespace contrafact::format

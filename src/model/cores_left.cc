@@ -35,9 +35,9 @@ CoresLeft cores_left(const Trace& trace, int64_t begin_ns, int64_t end_ns) {
     if (quota <= 0 || quota >= cores) return {};
     return {quota / cores, kQuotaPeriodNs, CoresLeft::Reason::limit};
   }
-  const bool is_told =
+  const bool is_known =
       !trace.idle_times.empty() && trace.cpu.size() >= trace.threads.size() && trace.fact("cpu.switches.lost").empty();
-  if (!is_told) return {};
+  if (!is_known) return {};
   // Of whole rows: each says how long cores were idle since the one before.
   const auto first = std::ranges::lower_bound(trace.idle_times, begin_ns, {}, &IdleTime::until_ns);
   const auto last = std::ranges::upper_bound(trace.idle_times, end_ns, {}, &IdleTime::until_ns);

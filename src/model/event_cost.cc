@@ -28,7 +28,7 @@ int64_t from_completion_to_end_ns(const Trace& trace) {
   return std::min(*nth, kMostNs);
 }
 
-std::optional<int64_t> told_ns(const Trace& trace, std::string_view kind) {
+std::optional<int64_t> cost_in_facts_ns(const Trace& trace, std::string_view kind) {
   const std::string_view text = trace.fact("recording.ns." + std::string(kind));
   int64_t ns = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), ns);
@@ -41,7 +41,7 @@ std::optional<int64_t> told_ns(const Trace& trace, std::string_view kind) {
 EventCosts event_costs(const Trace& trace) {
   EventCosts costs(from_completion_to_end_ns(trace));
   for (const format::EventSchema& schema : format::kEventSchemas) {
-    if (const auto ns = told_ns(trace, schema.name)) costs.set(schema.kind, *ns);
+    if (const auto ns = cost_in_facts_ns(trace, schema.name)) costs.set(schema.kind, *ns);
   }
   return costs;
 }

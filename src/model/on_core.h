@@ -1,12 +1,18 @@
-// When threads were on a core, as the kernel told. Pure; linear.
+// When threads were on a core, as the kernel reported. Pure; linear.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
 #include "model/trace.h"
 
 namespace contrafact::model {
+
+// Whether the kernel reported when threads left their cores.
+inline bool has_switches(const Trace& trace) {
+  return std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
+}
 
 // Calls `visit(begin_ns, end_ns)` for each time that a thread with these gaps was on a core, but for the first and the last, which the
 // thread's begin and end bound.

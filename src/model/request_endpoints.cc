@@ -7,94 +7,14 @@
 #include <utility>
 
 #include "model/facts.h"
+#include "model/hand_outs.h"
+#include "model/request_work.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-
-// Which request each event and task works for.
-class RequestWork {
- public:
-  RequestWork(const Trace& trace, const std::vector<Request>& requests) : trace_(trace) {
-    for (uint32_t i = 0; i < requests.size(); ++i) {
-      const Request& request = requests[i];
-      if (request.task.valid()) add_task(request.task, i);
-      if (request.then.valid()) add_task(request.then, i);
-      for (const Stretch* stretch : {&request.first, &request.second}) {
-        if (!stretch->exists()) continue;
-        // What a thread does before it has received the request is for any that may come.
-        const bool has_received = stretch == &request.first && request.received < stretch->until;
-        const uint32_t begin = has_received ? std::max(stretch->before, request.received) : stretch->before;
-        spans_.push_back({begin, stretch->until, i});
-      }
-    }
-    std::ranges::sort(spans_, {}, &Span::begin);
-    handed_out_.resize(trace.tasks.size());
-    owner_.assign(trace.tasks.size(), kNotAsked);
-  }
-
-  // The walk is at the event, which hands out a task.
-  void note_hand_out(const TaskWalk& walk) {
-    if (walk.a() >= handed_out_.size() || handed_out_[walk.a()].event != kNone) return;
-    handed_out_[walk.a()] = {walk.event().value, walk.task()};
-  }
-  // Of an event in this innermost task; once all hand-overs are noted. kNone: none.
-  uint32_t request_of(uint32_t event, TaskId task) {
-    const uint32_t owner = span_at(event);
-    return owner != kNone ? owner : request_of(task);
-  }
-  uint32_t request_of(TaskId task) {
-    chain_.clear();
-    uint32_t owner = kNone;
-    while (task.valid()) {
-      if (owner_[task.index()] != kNotAsked) {
-        owner = owner_[task.index()];
-        break;
-      }
-      owner_[task.index()] = kNone;  // also ends a circle, which damaged traces may have
-      chain_.push_back(task.value);
-      const HandOut& by = handed_out_[task.index()];
-      owner = by.event == kNone ? kNone : span_at(by.event);
-      if (owner != kNone) break;
-      task = by.event == kNone ? TaskId::none() : by.task;
-    }
-    for (const uint32_t one : chain_) owner_[one] = owner;
-    return owner;
-  }
-
- private:
-  static constexpr uint32_t kNotAsked = UINT32_MAX - 1;
-  struct Span {
-    uint32_t begin, end, request;
-  };
-  struct HandOut {
-    uint32_t event = kNone;
-    TaskId task;  // innermost there
-  };
-
-  void add_task(TaskId task, uint32_t request) {
-    const TaskRow& row = trace_.tasks[task.index()];
-    if (row.start.valid() && row.end.valid()) spans_.push_back({row.start.value, row.end.value + 1, request});
-  }
-
-  uint32_t span_at(uint32_t event) const {
-    constexpr int kNestedMost = 4;
-    auto after = std::ranges::upper_bound(spans_, event, {}, &Span::begin);
-    for (int i = 0; i < kNestedMost && after != spans_.begin(); ++i) {
-      --after;
-      if (event < after->end) return after->request;
-    }
-    return kNone;
-  }
-
-  const Trace& trace_;
-  std::vector<Span> spans_;
-  std::vector<HandOut> handed_out_;  // by task
-  std::vector<uint32_t> owner_;      // by task
-  std::vector<uint32_t> chain_;
-};
 
 // Gives numbers to names.
 class Names {
@@ -118,14 +38,15 @@ class Namer {
       : trace_(trace),
         requests_(requests),
         is_native_(is_native(trace)),
-        work_(trace, requests.all),
+        hand_outs_(trace),
+        work_(trace, hand_outs_, requests.all),
         names_(requests) {}
 
   void run() {
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
       for (TaskWalk walk(trace_, ThreadId(i)); walk.next();) {
-        if (walk.kind() == EventKind::task_spawn || walk.kind() == EventKind::task_create) work_.note_hand_out(walk);
-        if (walk.kind() == EventKind::endpoint && walk.a() != kNone) said_.push_back({walk.event().value, walk.task()});
+        hand_outs_.note(walk);
+        if (walk.kind() == EventKind::endpoint && walk.a() != kNone) said_.push_back({walk.event(), walk.task()});
       }
     }
     if (!by_events()) by_code();
@@ -133,7 +54,7 @@ class Namer {
 
  private:
   struct Said {
-    uint32_t event;
+    EventIndex event;
     TaskId task;
   };
 
@@ -142,10 +63,10 @@ class Namer {
     bool found = false;
     for (const Said& said : said_) {
       const uint32_t request = work_.request_of(said.event, said.task);
-      if (request == kNone) continue;
+      if (request == RequestWork::kNoRequest) continue;
       found = true;
       uint32_t& held = best[request];
-      if (held == kNone || is_better(said.event, held)) held = said.event;
+      if (held == kNone || is_better(said.event.value, held)) held = said.event.value;
     }
     if (!found) return false;
     for (size_t i = 0; i < best.size(); ++i) {
@@ -222,8 +143,8 @@ class Namer {
     for (TaskWalk walk(trace_, thread); walk.next();) {
       const bool starts = walk.kind() == EventKind::task_start;
       if (!starts && !has_place(walk.kind(), walk.a())) continue;
-      const uint32_t request = work_.request_of(walk.event().value, walk.task());
-      if (request == kNone) continue;
+      const uint32_t request = work_.request_of(walk.event(), walk.task());
+      if (request == RequestWork::kNoRequest) continue;
       starts ? add_method(request, trace_.tasks[walk.a()].body) : add_place(request, walk.b());
     }
   }
@@ -260,6 +181,7 @@ class Namer {
   const Trace& trace_;
   Requests& requests_;
   const bool is_native_;
+  HandOuts hand_outs_;
   RequestWork work_;
   Names names_;
   std::vector<Said> said_;

@@ -12,6 +12,10 @@
 // answers in a later turn than that in which it received waited in between, for a timer, another service or another thread, and was free
 // for others: the request has a part of both turns.
 //
+// The steps: request_turns.h finds what is asked and answered on each connection, request_moments.h where that lies in its threads' work,
+// request_arrivals.h when each request came and what begins the work for it, request_stretches.h how far that goes, request_answers.h who
+// answers where it does not go as far, request_work.h who works for whom, and so which requests others asked for.
+//
 // Pure; O(n log n) in the events that receive and send, linear in all others.
 #pragma once
 
@@ -60,10 +64,6 @@ struct Requests {
   bool named_by_code = false;          // endpoints are called as the code that handles them
   bool by_task = false;                // no connection was seen: outermost tasks stand for requests
 };
-
-// The event with which the call of an event `send` is over: the end of the block behind it, else the send itself, as short
-// calls have no other.
-uint32_t end_of_send(const Trace& trace, uint32_t send);
 
 // Of a program that accepted connections. None: it has no answered request.
 Requests requests_by_connection(const Trace& trace);

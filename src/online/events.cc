@@ -62,7 +62,7 @@ void Events::run(void* data, deferred::Batch& batch, deferred::Failures& failure
     }
   }
   batch.cursor[kTaken] = static_cast<uint32_t>(words.at - first);
-  told_.fetch_add(words.events, std::memory_order_relaxed);
+  delivered_.fetch_add(words.events, std::memory_order_relaxed);
 }
 
 void Events::tell_each(void* data, Words& words) const {

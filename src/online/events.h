@@ -38,7 +38,7 @@ class Events final : public deferred::BatchRunner {
   }
 
   // Events delivered so far, those included in which the analysis threw.
-  uint64_t told() const { return told_.load(std::memory_order_relaxed); }
+  uint64_t delivered() const { return delivered_.load(std::memory_order_relaxed); }
 
   void* begin(const deferred::Client& producer) override;
   void run(void* data, deferred::Batch& batch, deferred::Failures& failures) override;
@@ -58,7 +58,7 @@ class Events final : public deferred::BatchRunner {
   void tell_in_groups(void* data, Words& words) const;
 
   const Analysis analysis_;
-  std::atomic<uint64_t> told_{0};
+  std::atomic<uint64_t> delivered_{0};
 };
 
 }  // namespace contrafact::online

@@ -92,7 +92,7 @@ void Processing::stop() {
 Processing::Statistics Processing::statistics() const {
   const deferred::Engine::Statistics engine = engine_->statistics();
   const deferred::Failures& failures = engine_->failures();
-  return {.events = events_.told(),
+  return {.events = events_.delivered(),
           .lost = lost_,
           .failed = failures.count() + failures.calls_not_made(),
           .buffers = engine.buffers,

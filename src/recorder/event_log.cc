@@ -331,9 +331,9 @@ void EventLog::look_at_cores(int32_t pid) {
   if (!idle_cores_) return;
   idle_cores_->widen(pid);
   // The fact in the file's head was read at another moment, when the program may have bound its first thread.
-  if (const int cores = idle_cores_->count(); cores > cores_told_) {
+  if (const int cores = idle_cores_->count(); cores > cores_in_facts_) {
     tables_.fact("cores", std::to_string(cores));
-    cores_told_ = cores;
+    cores_in_facts_ = cores;
   }
 }
 
@@ -397,11 +397,24 @@ void EventLog::end() {
   if (waits_given_up_ > 0) tables_.fact("locks.waits_given_up", std::to_string(waits_given_up_));
   if (calls_unknown_ > 0) tables_.fact("recorder.calls.unknown", std::to_string(calls_unknown_));
   write_events();
+  write_trailer();
+  while (!writer_->has_ended() && take_back()) write_trailer();
+  bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
+  idle_cores_.reset();  // by the thread that has its descriptor
+}
+
+void EventLog::write_trailer() {
   check(writer_->finish({.exit_reason = has_failed() ? failure_ : exit_reason_,
                          .events_dropped = events_dropped(),
                          .end_ns = end_ns_ != 0 ? std::max(end_ns_, last_event_ns_) : base::monotonic_ns()}));
-  bytes_written_.store(writer_->bytes_written(), std::memory_order_relaxed);
-  idle_cores_.reset();  // by the thread that has its descriptor
+}
+
+bool EventLog::take_back() {
+  const std::optional<uint32_t> events = writer_->take_back();
+  if (!events) return false;
+  events_written_.fetch_sub(*events, std::memory_order_relaxed);
+  events_dropped_.fetch_add(*events, std::memory_order_relaxed);
+  return true;
 }
 
 }  // namespace contrafact::recorder

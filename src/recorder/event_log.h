@@ -44,7 +44,9 @@ class EventLog : public deferred::Consumer {
   void begin() override;
   void take(deferred::Batch& batch) override;
   void end_pass() override;
-  void end() override;  // writes what is left and the trailer
+  // Writes what is left and the trailer. A full disk may have no room for that: then it takes the place of the last
+  // blocks, as few as possible, and their events count as dropped.
+  void end() override;
   void failed(const char* what) override;
 
   // From here on the kernel's switches of `os_tid` are those of `thread`.
@@ -96,6 +98,8 @@ class EventLog : public deferred::Consumer {
   void measure_refills();
   void write_rows();
   void write_events();
+  void write_trailer();
+  bool take_back();
   void check(const base::Status& written);
   void fail(std::string_view why);
 
@@ -108,7 +112,7 @@ class EventLog : public deferred::Consumer {
   std::unique_ptr<IdleCores> idle_cores_;  // null: not looked at
   RefillMeter refill_meter_;               // for programs with connections: their load may be asked about
   bool has_connections_ = false;
-  int cores_told_ = 0;                // by look_at_cores
+  int cores_in_facts_ = 0;            // by look_at_cores
   std::vector<int> own_descriptors_;  // of the drainer's thread alone
   std::function<void(std::string_view)> diagnostics_;
   format::EventEncoder encoder_;

@@ -351,10 +351,42 @@ TEST_F(RecorderTest, AFileThatMayNotGrowEndsWithAWholeBlock) {
   const Collected got = load();
   EXPECT_EQ(loss_.blocks_damaged + loss_.blocks_missing + loss_.bytes_skipped, 0u);
   EXPECT_GT(got.events.size(), 1000u);
-  // There is seldom no room for the few bytes of the trailer.
-  if (!got.trailers.empty()) {
+  ASSERT_EQ(got.trailers.size(), 1u);
+  EXPECT_THAT(got.trailers[0].exit_reason, HasSubstr("File too large"));
+  EXPECT_GT(got.trailers[0].events_dropped, 0u);
+}
+
+// The limit lies so many bytes behind a block of events.
+TEST_F(RecorderTest, TheEndTakesThePlaceOfTheLastBlocksWhereThereIsNoRoomBehindThem) {
+  for (const rlim_t room : std::initializer_list<rlim_t>{0, 1, 40, 100}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      auto recorder = Recorder::start({.output_path = path_, .drain_interval_ms = 1});
+      Client* client = (*recorder)->attach(this_thread(StringId()));
+      const auto append = [&](uint32_t events) {
+        for (uint32_t i = 0; i < events; ++i)
+          Recorder::append(client, EventKind::task_start, base::monotonic_ns(), i * 77'777u);
+        (*recorder)->flush();
+      };
+      append(100);
+      const rlim_t written = (*recorder)->statistics().bytes_written;
+      const rlimit limit{written + room, written + room};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      append(2'000);
+      (*recorder)->stop("exit");
+      _exit((*recorder)->statistics().events_dropped > 0 ? 42 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 42);
+    kernel_.clear();
+    const Collected got = load();
+    EXPECT_EQ(loss_.blocks_damaged + loss_.blocks_missing + loss_.bytes_skipped, 0u);
+    ASSERT_EQ(got.trailers.size(), 1u) << room;
     EXPECT_THAT(got.trailers[0].exit_reason, HasSubstr("File too large"));
-    EXPECT_GT(got.trailers[0].events_dropped, 0u);
+    EXPECT_EQ(got.trailers[0].events, got.events.size() + kernel_.size());
+    EXPECT_GE(got.trailers[0].events_dropped + got.events.size(), 2'100u);
   }
 }
 

@@ -67,16 +67,16 @@ base::Error Estimator::stuck_error(const std::vector<graph::Stuck>& stuck) const
                         : std::string("a thread outside tasks");
   };
   // Reports the shortest story: a task that waits for another stuck task.
-  const graph::Stuck* told = &stuck.front();
+  const graph::Stuck* shortest = &stuck.front();
   for (const graph::Stuck& one : stuck) {
     if (one.task.valid() && one.waits_for.valid()) {
-      told = &one;
+      shortest = &one;
       break;
     }
   }
-  if (!told->waits_for.valid()) return {fmt::format("would deadlock: {} is never woken", label(told->task))};
-  return {fmt::format("would deadlock: {} waits for {}, which cannot run before it", label(told->task),
-                      label(told->waits_for))};
+  if (!shortest->waits_for.valid()) return {fmt::format("would deadlock: {} is never woken", label(shortest->task))};
+  return {fmt::format("would deadlock: {} waits for {}, which cannot run before it", label(shortest->task),
+                      label(shortest->waits_for))};
 }
 
 int64_t Estimator::duration_of(int64_t end_ns) const {

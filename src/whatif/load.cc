@@ -8,7 +8,6 @@
 
 #include "model/kept_workers.h"
 #include "whatif/load_templates.h"
-#include "whatif/load_uses.h"
 #include "whatif/request_copier.h"
 #include "whatif/request_run.h"
 #include "whatif/sim_machine.h"
@@ -46,17 +45,87 @@ std::vector<double> gaps_ns(const Load& load, Dice& dice) {
   return gaps;
 }
 
-}  // namespace
+// The clients of a load, each a thread of the program, which hand out copies of requests.
+class Clients {
+ public:
+  Clients(const LoadTemplates& templates, const Load& load, RequestCopier& copier)
+      : templates_(templates),
+        load_(load),
+        copier_(copier),
+        dice_(load.seed),
+        first_(static_cast<uint32_t>(dice_.below(templates.all().size()))) {}
 
-base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load& asked,
-                                              const SimulateOptions& given) const {
-  const LoadTemplates& templates = *templates_;
-  if (templates.all().empty()) return base::Error{"no request of the recording can be simulated"};
-  if (!variant.merges.empty() || !variant.splits.empty())
-    return base::Error{"a change of the number of tasks is not simulated under a load"};
-  Load load = asked;
-  load.requests = std::min(load.requests, templates.requests_most());
-  SimulateOptions options = given;
+  // Request i marks 2 i when it is handed out, and 2 i + 1 when it is answered.
+  std::vector<ServedRequest> add() {
+    load_.open ? add_open() : add_closed();
+    return std::move(served_);
+  }
+
+ private:
+  static Op op(OpCode code, uint64_t value) { return {value, RequestCopier::kNoCopy, code}; }
+
+  uint32_t drawn_at(uint32_t number) const {
+    return static_cast<uint32_t>((uint64_t{first_} + number) % templates_.all().size());
+  }
+
+  // Returns what is to be awaited.
+  uint32_t hand_out(uint32_t number, std::vector<Op>& ops) {
+    const uint32_t mark = 2 * number;
+    const RequestCopier::Copied copied = copier_.copy(drawn_at(number), mark);
+    ops.push_back(op(OpCode::mark, mark));
+    ops.push_back(op(OpCode::spawn, copied.handed));
+    if (copied.beside != RequestCopier::kNoCopy) ops.push_back(op(OpCode::spawn, copied.beside));
+    served_.push_back({drawn_at(number), 0, -1});
+    return copied.answer;
+  }
+
+  static void await(uint32_t answer, std::vector<Op>& ops) {
+    ops.push_back(op(OpCode::wait, answer));
+    ops.push_back(op(OpCode::wait_done, 0));
+  }
+
+  // One thread sends all.
+  void add_open() {
+    std::vector<Op> ops;
+    std::vector<uint32_t> answers;
+    const std::vector<double> gaps = gaps_ns(load_, dice_);
+    for (uint32_t i = 0; i < load_.requests; ++i) {
+      ops.push_back(op(OpCode::pause, static_cast<uint64_t>(gaps[i])));
+      answers.push_back(hand_out(i, ops));
+    }
+    for (const uint32_t answer : answers) await(answer, ops);
+    copier_.add_client(0, ops);
+  }
+
+  // The clients begin one after the other, within the time that a request takes.
+  void add_closed() {
+    const uint32_t clients = std::min(load_.clients, load_.requests);
+    std::vector<std::vector<Op>> ops(clients);
+    for (uint32_t i = 0; i < load_.requests; ++i) {
+      std::vector<Op>& own = ops[i % clients];
+      if (const int64_t ns = i < clients ? 0 : think_ns(); ns > 0)
+        own.push_back(op(OpCode::pause, static_cast<uint64_t>(ns)));
+      await(hand_out(i, own), own);
+    }
+    const std::vector<int64_t>& recorded_ns = templates_.recorded_ns();
+    int64_t mean_ns = 0;
+    for (const int64_t ns : recorded_ns) mean_ns += ns / static_cast<int64_t>(recorded_ns.size());
+    for (uint32_t i = 0; i < clients; ++i) copier_.add_client(mean_ns * i / clients, ops[i]);
+  }
+
+  int64_t think_ns() { return load_.thinks_ns.empty() ? 0 : load_.thinks_ns[dice_.below(load_.thinks_ns.size())]; }
+
+  const LoadTemplates& templates_;
+  const Load& load_;
+  RequestCopier& copier_;
+  Dice dice_;
+  const uint32_t first_;  // that is drawn
+  std::vector<ServedRequest> served_;
+};
+
+// With the sizes that the variant gives to pools and groups of threads, less the workers that serve no requests.
+base::Result<SimulateOptions> machine_of(const LoadTemplates& templates, const Variant& variant,
+                                         SimulateOptions options) {
   options.build_trace = false;
   if (variant.cores > 0) options.cores = variant.cores;
   options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
@@ -68,59 +137,30 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
     options.pool_sizes.push_back({model::PoolId(pool), size.count});
   }
   for (PoolSize& size : options.pool_sizes) size.workers = templates.workers_of(size.pool.value, size.workers);
-  const uint32_t cores = options.cores > 0 ? options.cores : model::recorded_cores(templates.trace());
-  const SectionPlan plan = plan_sections(templates.program(), variant, options.lock_rule);
+  return options;
+}
+
+}  // namespace
+
+base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load& asked,
+                                              const SimulateOptions& given) const {
+  const LoadTemplates& templates = *templates_;
+  if (templates.all().empty()) return base::Error{"no request of the recording can be simulated"};
+  if (!variant.merges.empty() || !variant.splits.empty())
+    return base::Error{"a change of the number of tasks is not simulated under a load"};
+  Load load = asked;
+  load.requests = std::min(load.requests, templates.requests_most());
+  const base::Result<SimulateOptions> options = machine_of(templates, variant, given);
+  if (!options) return options.error();
+  const uint32_t cores = options->cores > 0 ? options->cores : model::recorded_cores(templates.trace());
+  const SectionPlan plan = plan_sections(templates.program(), variant, options->lock_rule);
 
   RequestCopier copier(templates, plan, variant.treatments);
   LoadRun result;
-  Dice dice(load.seed);
-  const auto first = static_cast<uint32_t>(dice.below(templates.all().size()));
-  const auto drawn_at = [&](uint32_t number) {
-    return static_cast<uint32_t>((uint64_t{first} + number) % templates.all().size());
-  };
-  const auto hand_out = [&](uint32_t number, std::vector<Op>& ops) {
-    const uint32_t mark = 2 * number;
-    const RequestCopier::Copied copied = copier.copy(drawn_at(number), mark);
-    ops.push_back({mark, RequestCopier::kNoCopy, OpCode::mark});
-    ops.push_back({copied.handed, RequestCopier::kNoCopy, OpCode::spawn});
-    if (copied.beside != RequestCopier::kNoCopy) ops.push_back({copied.beside, RequestCopier::kNoCopy, OpCode::spawn});
-    result.served.push_back({drawn_at(number), 0, -1});
-    return copied.answer;
-  };
-  const auto await = [](uint32_t answer, std::vector<Op>& ops) {
-    ops.push_back({answer, RequestCopier::kNoCopy, OpCode::wait});
-    ops.push_back({0, RequestCopier::kNoCopy, OpCode::wait_done});
-  };
-  if (load.open) {
-    std::vector<Op> ops;
-    std::vector<uint32_t> answers;
-    const std::vector<double> gaps = gaps_ns(load, dice);
-    for (uint32_t i = 0; i < load.requests; ++i) {
-      ops.push_back({static_cast<uint64_t>(gaps[i]), RequestCopier::kNoCopy, OpCode::pause});
-      answers.push_back(hand_out(i, ops));
-    }
-    for (const uint32_t answer : answers) await(answer, ops);
-    copier.add_client(0, ops);
-  } else {
-    const uint32_t clients = std::min(load.clients, load.requests);
-    const auto think_ns = [&] {
-      return load.thinks_ns.empty() ? 0 : load.thinks_ns[dice.below(load.thinks_ns.size())];
-    };
-    std::vector<std::vector<Op>> ops(clients);
-    for (uint32_t i = 0; i < load.requests; ++i) {
-      std::vector<Op>& own = ops[i % clients];
-      if (const int64_t ns = i < clients ? 0 : think_ns(); ns > 0)
-        own.push_back({static_cast<uint64_t>(ns), RequestCopier::kNoCopy, OpCode::pause});
-      await(hand_out(i, own), own);
-    }
-    // The clients begin one after the other, within the time that a request takes.
-    int64_t mean_ns = 0;
-    for (const int64_t ns : recorded_ns()) mean_ns += ns / static_cast<int64_t>(recorded_ns().size());
-    for (uint32_t i = 0; i < clients; ++i) copier.add_client(mean_ns * i / clients, ops[i]);
-  }
+  result.served = Clients(templates, load, copier).add();
   const std::vector<Treatment> treatments = copier.take_treatments();
   const auto [program, made_plan] = copier.finish(2 * load.requests);
-  SimMachine machine(program, made_plan, treatments, {}, options, cores);
+  SimMachine machine(program, made_plan, treatments, {}, *options, cores);
   base::Result<Simulation> simulation = machine.run();
   if (!simulation) return simulation.error();
   result.simulation = *std::move(simulation);
@@ -144,56 +184,6 @@ LoadSimulator::LoadSimulator(LoadSimulator&&) noexcept = default;
 LoadSimulator& LoadSimulator::operator=(LoadSimulator&&) noexcept = default;
 LoadSimulator::~LoadSimulator() = default;
 
-const std::vector<int64_t>& LoadSimulator::recorded_ns() const {
-  return templates_->recorded_ns();
-}
-std::vector<uint32_t> LoadSimulator::drawn_requests() const {
-  std::vector<uint32_t> requests;
-  for (const RequestTemplate& one : templates_->all()) requests.push_back(one.request);
-  return requests;
-}
-std::vector<RequestUse> LoadSimulator::uses() const {
-  return request_uses(*templates_);
-}
-std::vector<int64_t> LoadSimulator::pool_uses_ns(uint32_t pool) const {
-  return whatif::pool_uses_ns(*templates_, pool);
-}
-std::vector<int64_t> LoadSimulator::lock_uses_ns(uint32_t lock) const {
-  return whatif::lock_uses_ns(*templates_, lock);
-}
-double LoadSimulator::refill_error() const {
-  return templates_->refill_error();
-}
-bool LoadSimulator::still_compiles() const {
-  return templates_->still_compiles();
-}
-std::vector<std::string> LoadSimulator::notes() const {
-  return templates_->notes();
-}
-const std::vector<format::PoolRow>& LoadSimulator::pools() const {
-  return templates_->pools();
-}
-std::string LoadSimulator::pool_name(uint32_t pool) const {
-  return templates_->pool_name(pool);
-}
-uint32_t LoadSimulator::pool_size(uint32_t pool) const {
-  return templates_->pool_size(pool);
-}
-std::string LoadSimulator::threads_of(uint32_t pool) const {
-  return templates_->threads_of(pool);
-}
-const OwnResource* LoadSimulator::resource_of(uint32_t pool) const {
-  return templates_->resource_of(pool);
-}
-std::string LoadSimulator::place_name(model::ContextId place) const {
-  return templates_->trace().context_label(place);
-}
-std::vector<WaitsBetween> LoadSimulator::unknown_waits() const {
-  return templates_->unknown_waits();
-}
-const std::vector<uint32_t>& LoadSimulator::shared_locks() const {
-  return templates_->shared_locks();
-}
 Variant LoadSimulator::without_lock(const Variant& variant, uint32_t lock) const {
   Variant without = variant;
   if (without.edits.empty()) without.edits = unedited(templates_->program().sync.sections);
@@ -201,9 +191,6 @@ Variant LoadSimulator::without_lock(const Variant& variant, uint32_t lock) const
     if (edit.lock == lock) edit.mode = SectionEdit::Mode::none;
   }
   return without;
-}
-uint32_t LoadSimulator::recorded_cores() const {
-  return model::recorded_cores(templates_->trace());
 }
 
 }  // namespace contrafact::whatif

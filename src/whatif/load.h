@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -35,7 +34,7 @@ struct Load {
 
 // A simulated request.
 struct ServedRequest {
-  uint32_t drawn = 0;  // position in LoadSimulator::requests
+  uint32_t drawn = 0;  // position in LoadTemplates::all()
   int64_t arrived_ns = 0;
   int64_t answered_ns = -1;  // -1: never
 };
@@ -46,9 +45,6 @@ struct LoadRun {
 };
 
 class LoadTemplates;
-struct RequestUse;
-struct OwnResource;
-struct WaitsBetween;
 
 class LoadSimulator {
  public:
@@ -62,40 +58,10 @@ class LoadSimulator {
   // `options`: pools and cores of the machine. REQUIRES: load.requests > 0, load.clients > 0 or load.per_second > 0.
   base::Result<LoadRun> simulate(const Variant& variant, const Load& load, const SimulateOptions& options = {}) const;
 
-  // That are drawn from, and what each took in the recording, from its arrival to its answer.
-  const std::vector<int64_t>& recorded_ns() const;
-  // Their positions in model::Requests::all.
-  std::vector<uint32_t> drawn_requests() const;
-  // What each takes of the machine, of a pool (or of permits) and of a lock (load_uses.h).
-  std::vector<RequestUse> uses() const;
-  std::vector<int64_t> pool_uses_ns(uint32_t pool) const;
-  std::vector<int64_t> lock_uses_ns(uint32_t lock) const;
-  // Of what requests computed in the recording, a share was due to idle cores and is left out where no core is idle. By how much that
-  // share may be wrong: two standard errors where it is measured (request_costs.h), half of it where it is an estimate. Linear in the
-  // requests' operations.
-  double refill_error() const;
-  // Whether a JVM still compiled much of the program while the requests were recorded, under its own thresholds: they will compute less.
-  bool still_compiles() const;
-  // What the simulation leaves out or supposes, a line each.
-  std::vector<std::string> notes() const;
-  // The rows of pools that it simulates: the trace's, then those of threads that serve requests outside of pools.
-  const std::vector<format::PoolRow>& pools() const;
-  std::string pool_name(uint32_t pool) const;
-  // Of a pool, its workers or permits; model::kUnboundedPool: unbounded.
-  uint32_t pool_size(uint32_t pool) const;
-  // Of a pool that threads of the program's own make up: what their names have in common (ThreadSize); of a bounded resource of its own:
-  // the name. Else "".
-  std::string threads_of(uint32_t pool) const;
-  // Of a pool that stands for such a resource (own_resources.h); else nullptr.
-  const OwnResource* resource_of(uint32_t pool) const;
-  // For what requests wait that is no pool of the run; nothing simulates it. The scarcest first.
-  std::vector<WaitsBetween> unknown_waits() const;
-  std::string place_name(model::ContextId place) const;
-  // Locks that requests of several clients took.
-  const std::vector<uint32_t>& shared_locks() const;
+  // The recorded requests that it draws from, and the pools and locks that they use.
+  const LoadTemplates& templates() const { return *templates_; }
   // The variant with no section of this lock left, beside what it is.
   Variant without_lock(const Variant& variant, uint32_t lock) const;
-  uint32_t recorded_cores() const;
 
  private:
   explicit LoadSimulator(std::unique_ptr<const LoadTemplates> templates);

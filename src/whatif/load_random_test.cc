@@ -4,6 +4,7 @@
 #include "model/random_trace_for_test.h"
 #include "model/requests.h"
 #include "whatif/load.h"
+#include "whatif/load_templates.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -13,7 +14,7 @@ size_t simulate_load(const model::Trace& trace, const model::Requests& requests)
   if (requests.all.empty()) return 0;
   const model::Facts facts(trace);
   const base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, requests);
-  if (!simulator || simulator->recorded_ns().empty()) return 0;
+  if (!simulator || simulator->templates().recorded_ns().empty()) return 0;
   size_t served = 0;
   for (const bool open : {false, true}) {
     const Load load{.open = open, .clients = 3, .per_second = 1e6, .requests = 30};

@@ -1,4 +1,4 @@
-// The recorded requests of a service, ready to be copied into programs of other loads (load.h). A part of load.h.
+// The recorded requests of a service, ready to be copied into programs of other loads (load.h).
 //
 // Immutable after construction; linear in the program's operations.
 #pragma once
@@ -34,7 +34,7 @@ class LoadTemplates {
   // computed).
   const std::vector<RequestTemplate>& all() const { return templates_; }
   const std::vector<int64_t>& recorded_ns() const { return recorded_ns_; }
-  // Pools of the run. Behind them is the pool of the threads that only hand requests on.
+  // Pools of the run: the trace's, then those of threads that serve requests outside of pools. Behind them is the pool of the threads that only hand requests on.
   const std::vector<format::PoolRow>& pools() const { return pools_; }
   uint32_t hand_on_pool() const { return static_cast<uint32_t>(run_.trace.pools.size()); }
   uint32_t hand_on_threads() const { return handed_.threads; }
@@ -43,18 +43,20 @@ class LoadTemplates {
   int64_t cold_ns() const { return cold_.ns; }      // ColdStarts
   double warm_share(uint32_t drawn) const { return cold_.warm_share.empty() ? 1 : cold_.warm_share[drawn]; }
   const model::CoresLeft& cores_left() const { return cores_left_; }
-  bool still_compiles() const;  // LoadSimulator::still_compiles()
-  // As LoadSimulator::refill_error().
+  // Whether a JVM still compiled much of the program while the requests were recorded, under its own thresholds: they will compute less.
+  bool still_compiles() const;
+  // Of what requests computed in the recording, a share was due to idle cores and is left out where no core is idle. By how much that
+  // share may be wrong: two standard errors where it is measured (request_costs.h), half of it where it is an estimate. Linear in the
+  // requests' operations.
   double refill_error() const;
   std::string pool_name(uint32_t pool) const;
-  // Of pools that threads of the program's own make up: what their names have in common; of bounded resources of its own: the name; else
-  // "". And the reverse: kNoId
-  // for none.
+  // Of pools that threads of the program's own make up: what their names have in common (ThreadSize); of bounded resources of its own:
+  // the name; else "". And the reverse: kNoId for none.
   std::string threads_of(uint32_t pool) const;
-  // Of a pool that stands for a bounded resource of the program's own; else nullptr.
-  const OwnResource* resource_of(uint32_t pool) const;
   uint32_t pool_of_threads(std::string_view threads) const;
-  // With those workers that serve no requests (model/kept_workers.h).
+  // Of a pool that stands for a bounded resource of the program's own (own_resources.h); else nullptr.
+  const OwnResource* resource_of(uint32_t pool) const;
+  // Workers or permits; model::kUnboundedPool: unbounded. With those workers that serve no requests (model/kept_workers.h).
   uint32_t pool_size(uint32_t pool) const { return pool == hand_on_pool() ? handed_.threads : capacities_[pool]; }
   // Of a pool of that size, how many workers can serve requests: one, if none is left over.
   uint32_t workers_of(uint32_t pool, uint32_t size) const;
@@ -65,7 +67,9 @@ class LoadTemplates {
   bool brings_stop(uint32_t drawn, uint64_t stop) const { return stop_owner_[stop] == drawn; }
   // Requests of one simulation, so that copies of long ones do not fill the memory.
   uint32_t requests_most() const { return requests_most_; }
-  std::vector<WaitsBetween> unknown_waits() const;  // LoadSimulator::unknown_waits()
+  // For what requests wait that is no pool of the run; nothing simulates it. The scarcest first.
+  std::vector<WaitsBetween> unknown_waits() const;
+  // What the simulation leaves out or supposes, a line each.
   std::vector<std::string> notes() const;
   // Of a fiber of the program, as the plan has it.
   std::span<const Op> ops_of(const SectionPlan& plan, uint32_t fiber) const;

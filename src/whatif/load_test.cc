@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "whatif/load_templates.h"
 #include "whatif/simulated_text_for_test.h"
 
 namespace contrafact::whatif {
@@ -366,7 +367,7 @@ TEST(Load, WhatIdleCoresCostIsMeasuredWhereTheyWereKeptAwakeInTurns) {
     EXPECT_NEAR(mean_ms(service.run({.open = true, .per_second = 20, .gaps = {1.0}, .requests = 200}, {}, one_core)), 2,
                 0.02)
         << facts;
-    EXPECT_LT(service.simulator->refill_error(), 0.01);
+    EXPECT_LT(service.simulator->templates().refill_error(), 0.01);
   }
 }
 
@@ -378,7 +379,7 @@ TEST(Load, IdleCoresThatCostNothingAreKnownForThatByTheTurns) {
 TEST(Load, FewRequestsInTurnsLeaveTheEstimate) {
   const Fixture service(
       requests_on_an_idle_core(60, "fact cores.awake_ns 500000000\n" + std::string(kRefills), shorter_if_awake));
-  EXPECT_GT(service.simulator->refill_error(), 0.1);
+  EXPECT_GT(service.simulator->templates().refill_error(), 0.1);
 }
 
 // A JVM compiles for longer than the first half lasts.
@@ -389,7 +390,7 @@ TEST(Load, RequestsAreDrawnFromThoseThatGetNoFaster) {
   const Load clients{.clients = 4, .requests = 1000};
   const Fixture jvm(text), native("fact agent native\n" + text);
   EXPECT_NEAR(per_second(jvm.run(clients, {}, one_core)), 500, 5);
-  EXPECT_THAT(jvm.simulator->notes(),
+  EXPECT_THAT(jvm.simulator->templates().notes(),
               testing::Contains(testing::HasSubstr("the first 500 of these requests are not drawn")));
   EXPECT_NEAR(per_second(native.run(clients, {}, one_core)), 400, 10);
 }

@@ -1,4 +1,4 @@
-// What each recorded request that a load draws from takes of the machine and of the program's bounded resources. A part of load.h.
+// What each recorded request that a load draws from takes of the machine and of the program's bounded resources.
 // Pure; linear in the program's operations.
 #pragma once
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "whatif/load.h"
+#include "whatif/load_templates.h"
 #include "whatif/simulated_text_for_test.h"
 
 namespace contrafact::whatif {
@@ -115,8 +116,8 @@ double most_per_second(const model::Trace& trace, uint32_t resource_size) {
   base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, requests);
   EXPECT_TRUE(simulator.ok());
   Variant variant;
-  for (uint32_t i = 0; i < simulator->pools().size() && resource_size > 0; ++i) {
-    if (simulator->pool_name(i) == kName) variant.pool_sizes.push_back({model::PoolId(i), resource_size});
+  for (uint32_t i = 0; i < simulator->templates().pools().size() && resource_size > 0; ++i) {
+    if (simulator->templates().pool_name(i) == kName) variant.pool_sizes.push_back({model::PoolId(i), resource_size});
   }
   EXPECT_EQ(variant.pool_sizes.empty(), resource_size == 0);
   SimulateOptions options;

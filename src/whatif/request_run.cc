@@ -9,6 +9,7 @@
 
 #include "model/facts.h"
 #include "model/finish.h"
+#include "model/sends.h"
 #include "model/task_walk.h"
 #include "whatif/handed_work.h"
 
@@ -108,8 +109,9 @@ class RequestTasks {
     std::map<std::string, std::vector<uint32_t>> alike;
     for (const auto& [name, by_body] : by_name) {
       for (const auto& [body, threads] : by_body) {
-        const bool is_told = by_body.size() > 1 && body.valid();
-        const std::string more = is_told ? " (" + trace_.method_name(trace_.methods[body.index()], true) + ")" : "";
+        const bool are_told_apart = by_body.size() > 1 && body.valid();
+        const std::string more =
+            are_told_apart ? " (" + trace_.method_name(trace_.methods[body.index()], true) + ")" : "";
         std::vector<uint32_t>& all = alike[name + more];
         all.insert(all.end(), threads.begin(), threads.end());
       }
@@ -382,7 +384,7 @@ class RequestTasks {
       threads[thread].push_back(wait);
       free_at.emplace(wait.end_ns, thread);
     }
-    const bool is_told = !made.cpu.empty();
+    const bool has_switches = !made.cpu.empty();
     for (const std::vector<Wait>& waits : threads) {
       const auto begin = static_cast<uint32_t>(made.kind.size());
       const auto put = [&](EventKind kind, int64_t time_ns, uint32_t a, uint32_t b) {
@@ -405,7 +407,7 @@ class RequestTasks {
       row.daemon = true;
       made.threads.push_back(row);
       made.thread_ranges.push_back({begin, static_cast<uint32_t>(made.kind.size())});
-      if (is_told) made.cpu.push_back(std::move(gaps));
+      if (has_switches) made.cpu.push_back(std::move(gaps));
     }
   }
 

@@ -83,7 +83,7 @@ class SimClock {
 
   // The thread uses a core until `stop_core`.
   // REQUIRES: sliced()
-  void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilTold, id); }
+  void hold_core(uint32_t id) { slices_->use(now_ns_, SimSlices::kUntilEndNow, id); }
   void stop_core(uint32_t id) { slices_->end_now(now_ns_, id); }
   // The thread is woken. True: it queues for a core at once, and no idle core has to wake up for it.
   bool wake(uint32_t id) { return slices_->wake(id); }

@@ -13,7 +13,7 @@ namespace contrafact::whatif {
 // Stretches of one thread's time that are no CPU, in order: kernel gaps and stops of the virtual machine.
 class OffCore {
  public:
-  OffCore(const model::Trace& trace, uint32_t thread, bool kernel_told) : kernel_told_(kernel_told) {
+  OffCore(const model::Trace& trace, uint32_t thread, bool has_switches) : has_switches_(has_switches) {
     static const std::vector<model::CpuGap> none;
     gaps_ = thread < trace.cpu.size() ? &trace.cpu[thread] : &none;
     pauses_ = &trace.pauses;
@@ -31,7 +31,7 @@ class OffCore {
       int64_t next_ns = end_ns;
       // Where the kernel reported switches, they show a stopped thread off its core. Elsewhere only the stop itself is
       // known.
-      if (!kernel_told_ && pause_ < pauses_->size()) {
+      if (!has_switches_ && pause_ < pauses_->size()) {
         const model::Pause& pause = (*pauses_)[pause_];
         if (pause.begin_ns <= at_ns) {
           next_ns = std::min(end_ns, pause.end_ns);
@@ -66,7 +66,7 @@ class OffCore {
   int64_t reached_ns() const { return reached_ns_; }
 
  private:
-  bool kernel_told_;
+  bool has_switches_;
   const std::vector<model::CpuGap>* gaps_;
   const std::vector<model::Pause>* pauses_;
   size_t gap_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "whatif/least_counts.h"
 #include "whatif/sim_program.h"
 
 namespace contrafact::whatif {
@@ -9,15 +10,9 @@ namespace {
 
 using model::EventKind;
 
-struct Change {
-  uint32_t pool;
-  int64_t time_ns;
-  int64_t by;
-};
-
 // Never fewer than were taken and not given back at any time.
-void allow_for(const Change& change, int64_t count, std::vector<uint32_t>& permits) {
-  uint32_t& known = permits[change.pool];
+void allow_for(uint32_t pool, int64_t count, std::vector<uint32_t>& permits) {
+  uint32_t& known = permits[pool];
   const int64_t more = -count - int64_t{known};
   if (known != SimProgram::kPermitsUnknown && more > 0)
     known = static_cast<uint32_t>(std::min<int64_t>(known + more, SimProgram::kPermitsUnknown - 1));
@@ -34,7 +29,7 @@ std::vector<uint32_t> find_permits(const model::Trace& trace, const std::vector<
     any = true;
   }
   if (!any) return {};
-  std::vector<Change> changes;
+  std::vector<CountChange> changes;
   for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
     const model::EventRange range = trace.thread_events(model::ThreadId(thread));
     for (uint32_t i = range.begin; i < range.end; ++i) {
@@ -44,16 +39,7 @@ std::vector<uint32_t> find_permits(const model::Trace& trace, const std::vector<
       changes.push_back({trace.a[i], trace.time_ns[i], takes ? -int64_t{trace.b[i]} : int64_t{trace.b[i]}});
     }
   }
-  std::ranges::sort(changes, [](const Change& x, const Change& y) {
-    if (x.pool != y.pool) return x.pool < y.pool;
-    return x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.by > y.by;
-  });
-  int64_t count = 0;
-  for (size_t i = 0; i < changes.size(); ++i) {
-    if (i == 0 || changes[i].pool != changes[i - 1].pool) count = 0;
-    count += changes[i].by;
-    allow_for(changes[i], count, permits);
-  }
+  each_count(changes, [&](uint32_t pool, int64_t count) { allow_for(pool, count, permits); });
   return permits;
 }
 

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "model/foreign_cores.h"
 #include "model/library_calls.h"
+#include "model/on_core.h"
 #include "model/task_walk.h"
 #include "whatif/sim_crowding.h"
 #include "whatif/sim_off_core.h"
@@ -54,7 +55,7 @@ class Compiler {
     program_.uses = facts_.uses();
     program_.begin_ns = trace_.begin_ns();
     program_.end_ns = program_.begin_ns;
-    kernel_told_ = std::any_of(trace_.cpu.begin(), trace_.cpu.end(), [](const auto& gaps) { return !gaps.empty(); });
+    has_switches_ = model::has_switches(trace_);
     find_disturbed();
     program_.latencies = measure_latencies(trace_, facts_.uses(), (1 - disturbed_) / 2);
     if (disturbed_ > 0) {
@@ -73,9 +74,9 @@ class Compiler {
     program_.rounds = find_rounds(trace_, facts_.uses(), program_.sync.sections, program_.sync.section_of_event);
     program_.notes = program_.rounds.notes;
     std::vector<RunningChange> running;
-    if (!kernel_told_ && cores > 0) running = running_changes(trace_, facts_.uses(), assumed().all_threads_count);
+    if (!has_switches_ && cores > 0) running = running_changes(trace_, facts_.uses(), assumed().all_threads_count);
     if (!assumed().latencies_of_all_threads) {
-      crowding_ = kernel_told_ ? Crowding(trace_, facts_.uses(), cores) : Crowding(running, cores);
+      crowding_ = has_switches_ ? Crowding(trace_, facts_.uses(), cores) : Crowding(running, cores);
       program_.hand_overs = measure_hand_overs(trace_, facts_.uses(), program_.latencies, crowding_);
       if (disturbed_ > 0) bound_hand_overs();
       program_.token_ns = own_wake_latencies(tokens_, crowding_);
@@ -85,24 +86,24 @@ class Compiler {
     if (program_.left_out.cold_cores.any()) cold_starts_ = model::cold_starts(trace_);
     program_.costs = &facts_.hand_over_costs();
     program_.periodic_due_ns = periodic_due_ns(trace_);
-    if (!kernel_told_) assume_shares(running, cores);
-    told_of_all_ = kernel_told_ && trace_.fact("cpu.switches.lost").empty();
+    if (!has_switches_) assume_shares(running, cores);
+    has_all_switches_ = has_switches_ && trace_.fact("cpu.switches.lost").empty();
     const bool others = !program_.left_out.other_programs;
-    if (others && (assumed().others_keep_their_cores || kernel_told_)) assume_foreign();
+    if (others && (assumed().others_keep_their_cores || has_switches_)) assume_foreign();
     first_depends_ = find_ties(program_);
     program_.permits = find_permits(trace_, facts_.uses());
     program_.ops.reserve(trace_.event_count() * 2);
     for (uint32_t i = 0; i < trace_.threads.size(); ++i) {
       if (is_simulated(i)) compile_thread(i);
     }
-    if (kernel_told_) assume_vm_work();
+    if (has_switches_) assume_vm_work();
     if (!trace_.vm_stints.empty()) keep_rare_waits();
     add_own_values(program_);
     return std::move(program_);
   }
 
  private:
-  static constexpr double kShareTold = 0.01;
+  static constexpr double kShareNoted = 0.01;
   // A fiber under construction.
   struct Draft {
     uint32_t fiber;
@@ -152,9 +153,9 @@ class Compiler {
   // for them: the longest ones. Without them, those take no longer than the longest of the others, and what is typical
   // is in the middle of the others.
   void find_disturbed() {
-    if (!program_.left_out.other_programs || !kernel_told_) return;
+    if (!program_.left_out.other_programs || !has_switches_) return;
     const double share = foreign_share();
-    if (share >= kShareTold) disturbed_ = std::min(1.0, share);
+    if (share >= kShareNoted) disturbed_ = std::min(1.0, share);
   }
 
   void bound_hand_overs() {
@@ -172,7 +173,7 @@ class Compiler {
   void assume_foreign() {
     foreign_ = &facts_.foreign_cores();
     const double share = foreign_share();
-    if (share < kShareTold) return;
+    if (share < kShareNoted) return;
     program_.notes.push_back(fmt::format(
         "{} had {:.0f} % of the cores while this one's threads wanted them: assumed to take the same time "
         "from the same threads at the same places of the program{}",
@@ -190,7 +191,7 @@ class Compiler {
     const double all_ns =
         static_cast<double>(model::recorded_cores(trace_)) * static_cast<double>(trace_.end_ns() - trace_.begin_ns());
     const auto vm_ns = static_cast<double>(program_.vm_work.total_ns());
-    if (vm_ns < kShareTold * all_ns) return;
+    if (vm_ns < kShareNoted * all_ns) return;
     program_.notes.push_back(
         fmt::format("the JVM's own threads (compiler, collector) had {:.0f} % of the cores beside the program: assumed "
                     "to compute as much for the same computing of the program, however it is changed",
@@ -208,7 +209,7 @@ class Compiler {
     finished_ = {};
     const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
     if (range.size() == 0) return;
-    OffCore off_core(trace_, thread, kernel_told_);
+    OffCore off_core(trace_, thread, has_switches_);
     off_core_ = &off_core;
     cold_ = thread < cold_starts_.size() ? std::span<const model::ColdStart>(cold_starts_[thread])
                                          : std::span<const model::ColdStart>();
@@ -316,7 +317,7 @@ class Compiler {
     Draft& draft = drafts_.back();
     const bool own_run = drafts_.size() == 1 || is_thread_run(draft.fiber);
     if (own_run && worker_) return;
-    if (own_run && !own_cpu_ && !kernel_told_)
+    if (own_run && !own_cpu_ && !has_switches_)
       return add(draft, OpCode::pause, static_cast<uint64_t>(end_ns - begin_ns));
     off_core.split(
         begin_ns, end_ns,
@@ -643,7 +644,7 @@ class Compiler {
       // The operation that takes the permits says when the thread may go on.
     } else if (token != kNoEvent) {
       add(current(), OpCode::token_wait, token);
-    } else if (assumed().blocks_may_compute && kernel_told_ && off_core_->reached_ns() <= trace_.time_ns[begin]) {
+    } else if (assumed().blocks_may_compute && has_switches_ && off_core_->reached_ns() <= trace_.time_ns[begin]) {
       computing_block(begin, event);
     } else {
       add(current(), OpCode::pause, static_cast<uint64_t>(net_ns));
@@ -658,7 +659,7 @@ class Compiler {
   // pause.)
   void computing_block(uint32_t begin, uint32_t end) {
     const int64_t begin_ns = trace_.time_ns[begin], end_ns = trace_.time_ns[end];
-    const OpCode kept = told_of_all_ ? OpCode::cpu : OpCode::pause;
+    const OpCode kept = has_all_switches_ ? OpCode::cpu : OpCode::pause;
     int64_t longer_ns = program_.sync.longer_than_usual_ns(trace_.b[begin], end_ns - begin_ns);
     Draft& draft = current();
     off_core_->split(
@@ -747,8 +748,8 @@ class Compiler {
   int64_t left_out_ns_ = 0;                              // ... and the part of it that recording took
   uint32_t around_ = kNoTask;                            // handed_over_by() the time that is added
   int64_t owed_behind_ns_ = 0;                           // the same, from the next event on
-  bool told_of_all_ = false;                             // the kernel lost no switches
-  bool kernel_told_ = false;
+  bool has_all_switches_ = false;                        // the kernel lost no switches
+  bool has_switches_ = false;
   double disturbed_ = 0;                // find_disturbed()
   Latencies longest_;                   // that hand-overs take without other programs, where these disturbed some
   int64_t longest_start_pause_ns_ = 0;  // the same, of a thread's being off its core for starting another

@@ -41,7 +41,7 @@ class SimSlices {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
   // A stretch without an end of its own: until `end_now`.
-  static constexpr int64_t kUntilTold = INT64_MAX / 4;
+  static constexpr int64_t kUntilEndNow = INT64_MAX / 4;
   // For each core: 26 minutes in slices of 3 ms. A fuzzer looks for faults, not for figures, and its code is so slow
   // that it would spend most of its time with damaged traces that claim months.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -79,7 +79,7 @@ class SimSlices {
   void use(int64_t now_ns, int64_t duration_ns, uint32_t id) {
     Thread& thread = thread_of(id);
     thread.left_ns = duration_ns;
-    if (duration_ns == kUntilTold) ++endless_;
+    if (duration_ns == kUntilEndNow) ++endless_;
     if (pending_ != kNone && cores_[pending_].id == id) {
       Core& core = cores_[pending_];
       pending_ = kNone;
@@ -105,7 +105,7 @@ class SimSlices {
   }
 
   // Ends, at the next instant, the stretch of a thread that uses a core or waits for one.
-  // REQUIRES: the stretch has no end of its own (kUntilTold).
+  // REQUIRES: the stretch has no end of its own (kUntilEndNow).
   void end_now(int64_t now_ns, uint32_t id) {
     --endless_;
     for (Core& core : cores_) {

@@ -152,7 +152,7 @@ TEST(SimSlices, AsManyStayAsDidInTheRecording) {
   slices.use(0, 100'000, 1);
   EXPECT_EQ(next_over(slices, 0), (Over{1, 100'000}));
   slices.settle(100'000);
-  slices.use(200'000, SimSlices::kUntilTold, 0);
+  slices.use(200'000, SimSlices::kUntilEndNow, 0);
   int stayed = 0;
   for (int i = 0; i < 40; ++i) stayed += slices.wake(1);
   EXPECT_NEAR(stayed, 10, 1);
@@ -160,7 +160,7 @@ TEST(SimSlices, AsManyStayAsDidInTheRecording) {
 
 TEST(SimSlices, WhoseCoreNobodyElseUsedMeanwhileComesBackToIt) {
   SimSlices slices(2, 5 * kSliceNs, SimSlices::kStaysNs, {.known = true, .staying = 1, .tick_ns = kTickNs});
-  slices.use(0, SimSlices::kUntilTold, 0);
+  slices.use(0, SimSlices::kUntilEndNow, 0);
   slices.use(0, 100'000, 1);
   EXPECT_EQ(next_over(slices, 0), (Over{1, 100'000}));
   slices.settle(100'000);

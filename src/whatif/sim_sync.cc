@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/sync_wakes.h"
+#include "whatif/least_counts.h"
 #include "whatif/sim_busy_cores.h"
 #include "whatif/sim_conventions.h"
 #include "whatif/sim_latency.h"
@@ -121,12 +122,7 @@ class Gatherer {
 
   void count_semaphores() {
     facts_.semaphore_counts.assign(trace_.locks.size(), 0);
-    struct Change {
-      uint32_t lock;
-      int64_t time_ns;
-      int32_t by;
-    };
-    std::vector<Change> changes;
+    std::vector<CountChange> changes;
     for (const CriticalSection& section : facts_.sections) {
       if (kind_of(section) == LockKind::semaphore && section.outcome == Outcome::normal)
         changes.push_back({section.lock.value, section.acquire_ns, -1});
@@ -138,17 +134,10 @@ class Gatherer {
       if (trace_.locks[lock.index()].kind == LockKind::semaphore)
         changes.push_back({lock.value, trace_.time_ns[i], +1});
     }
-    std::sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) {
-      if (x.lock != y.lock) return x.lock < y.lock;
-      return x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.by > y.by;
-    });
-    int64_t count = 0;
-    for (size_t i = 0; i < changes.size(); ++i) {
-      if (i == 0 || changes[i].lock != changes[i - 1].lock) count = 0;
-      count += changes[i].by;
-      uint32_t& least = facts_.semaphore_counts[changes[i].lock];
+    each_count(changes, [&](uint32_t lock, int64_t count) {
+      uint32_t& least = facts_.semaphore_counts[lock];
       if (count < 0) least = std::max(least, static_cast<uint32_t>(-count));
-    }
+    });
   }
 
   void estimate_ways() {

@@ -6,6 +6,7 @@
 
 #include "base/saturating.h"
 #include "model/facts.h"
+#include "model/on_core.h"
 #include "whatif/sim_latency.h"
 
 namespace contrafact::whatif {
@@ -129,8 +130,7 @@ bool serves_as_mutex(const model::Trace& trace, std::span<const CriticalSection>
 
 Woken find_woken(const model::Trace& trace, std::span<const CriticalSection> sections) {
   Woken woken;
-  woken.known = trace.cpu.size() == trace.threads.size() &&
-                std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
+  woken.known = trace.cpu.size() == trace.threads.size() && model::has_switches(trace);
   if (!woken.known) return woken;
   woken.by_release.resize(sections.size());
   std::vector<int64_t> returns_ns;

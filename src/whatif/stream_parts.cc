@@ -7,6 +7,7 @@
 
 #include "model/finish.h"
 #include "model/task_walk.h"
+#include "whatif/added_events.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -35,13 +36,6 @@ struct Piece {
   uint32_t task;
   size_t first;
   std::vector<uint32_t> forks;
-};
-
-struct NewEvent {
-  uint32_t before;  // this recorded one
-  EventKind kind;
-  int64_t time_ns;
-  uint32_t a, b;
 };
 
 class Splitter {
@@ -116,7 +110,7 @@ class Splitter {
     halve(pieces, 0, part.blocks.size(), levels_[fork->pool.index()], *fork);
     const auto fork_all = [&](const Piece& piece, uint32_t before, int64_t time_ns) {
       for (const uint32_t task : piece.forks)
-        new_events_.push_back({before, EventKind::task_spawn, time_ns, task, fork->spawn_context.value});
+        added_.add({before, EventKind::task_spawn, time_ns, task, fork->spawn_context.value});
     };
     fork_all(pieces[0], part.forks_at + 1, trace_.time_ns[part.forks_at]);
     const bool begins_with_block = begins_with_blocks(part, end);
@@ -124,11 +118,11 @@ class Splitter {
       const size_t first = pieces[i].first;
       const uint32_t before = begins_with_block ? part.blocks[first].begin : part.blocks[first - 1].end + 1;
       const int64_t time_ns = trace_.time_ns[begins_with_block ? before : before - 1];
-      new_events_.push_back({before, EventKind::task_end, time_ns, pieces[i - 1].task, 0});
-      new_events_.push_back({before, EventKind::task_start, time_ns, pieces[i].task, UINT32_MAX});
+      added_.add({before, EventKind::task_end, time_ns, pieces[i - 1].task, 0});
+      added_.add({before, EventKind::task_start, time_ns, pieces[i].task, UINT32_MAX});
       fork_all(pieces[i], before, time_ns);
     }
-    ends_.push_back({end, pieces.back().task});
+    added_.rename(end, pieces.back().task);
   }
 
   // Whether an element waits first and computes then, as far as one can tell.
@@ -152,32 +146,11 @@ class Splitter {
   }
 
   base::Result<Trace> rebuilt() {
-    std::ranges::stable_sort(new_events_, {}, &NewEvent::before);
-    std::ranges::sort(ends_);
     Trace made = trace_;
-    made.kind.clear(), made.time_ns.clear(), made.a.clear(), made.b.clear();
-    size_t next = 0, next_end = 0;
-    for (size_t t = 0; t < trace_.thread_ranges.size(); ++t) {
-      const model::EventRange range = trace_.thread_ranges[t];
-      made.thread_ranges[t].begin = static_cast<uint32_t>(made.kind.size());
-      for (uint32_t i = range.begin; i < range.end; ++i) {
-        for (; next < new_events_.size() && new_events_[next].before == i; ++next) append(made, new_events_[next]);
-        const bool is_other = next_end < ends_.size() && ends_[next_end].first == i;
-        append(made,
-               {i, trace_.kind[i], trace_.time_ns[i], is_other ? ends_[next_end++].second : trace_.a[i], trace_.b[i]});
-      }
-      made.thread_ranges[t].end = static_cast<uint32_t>(made.kind.size());
-    }
+    added_.put_into(made, trace_, [&] { return [&](const AddedEvent& event, bool) { append(made, event); }; });
     for (TaskRow& row : made.tasks) row = model::bare_row(row);
     for (const TaskRow* fork : forks_) made.tasks.push_back(model::bare_row(*fork));
     return model::finish(std::move(made));
-  }
-
-  static void append(Trace& trace, const NewEvent& event) {
-    trace.kind.push_back(event.kind);
-    trace.time_ns.push_back(event.time_ns);
-    trace.a.push_back(event.a);
-    trace.b.push_back(event.b);
   }
 
   const Trace& trace_;
@@ -185,8 +158,7 @@ class Splitter {
   std::vector<bool> is_stream_body_;    // by method
   size_t rows_;                         // tasks
   std::vector<const TaskRow*> forks_;   // by further task: the recorded one that it is like
-  std::vector<NewEvent> new_events_;
-  std::vector<std::pair<uint32_t, uint32_t>> ends_;  // of recorded tasks that are cut: the event, and whose end it is
+  AddedEvents added_;
 };
 
 uint32_t halvings(uint32_t workers) {

@@ -5,6 +5,7 @@
 
 #include "model/finish.h"
 #include "model/task_walk.h"
+#include "whatif/added_events.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -27,13 +28,6 @@ struct Stretch {
 struct Cut {
   uint32_t before;  // this recorded event
   int64_t time_ns;
-};
-
-struct AddedEvent {
-  uint32_t before;  // this recorded one
-  EventKind kind;
-  int64_t time_ns;
-  uint32_t a, b;
 };
 
 // How long a thread had a core, summed from a time on.
@@ -181,62 +175,46 @@ class PartMaker {
     // The spawner: the task is only announced.
     const uint32_t spawn = row.spawn.value;
     const int64_t spawn_ns = trace_.time_ns[spawn];
-    added_.push_back({spawn, EventKind::task_create, spawn_ns, open.task, row.spawn_context.value});
+    added_.add({spawn, EventKind::task_create, spawn_ns, open.task, row.spawn_context.value});
     for (uint32_t i = 0; i < count; ++i) {
-      added_.push_back({spawn, EventKind::task_depends, spawn_ns, open.task, first + i});
+      added_.add({spawn, EventKind::task_depends, spawn_ns, open.task, first + i});
       dependencies_.push_back({TaskId(open.task), TaskId(first + i), format::DependsMode::all});
     }
     for (uint32_t i = 0; i + 1 < count; ++i)
-      added_.push_back({spawn, EventKind::task_spawn, spawn_ns, first + i, row.spawn_context.value});
-    renamed_.emplace_back(spawn, first + count - 1);
+      added_.add({spawn, EventKind::task_spawn, spawn_ns, first + i, row.spawn_context.value});
+    added_.rename(spawn, first + count - 1);
     // The worker.
-    renamed_.emplace_back(open.start, first);
+    added_.rename(open.start, first);
     for (uint32_t i = 0; i < cuts.size(); ++i) {
-      added_.push_back({cuts[i].before, EventKind::task_end, cuts[i].time_ns, first + i, 0});
+      added_.add({cuts[i].before, EventKind::task_end, cuts[i].time_ns, first + i, 0});
       if (row.kind == model::TaskKind::thread) {
-        added_.push_back({cuts[i].before, EventKind::thread_end, cuts[i].time_ns, UINT32_MAX, UINT32_MAX});
-        added_.push_back({cuts[i].before, EventKind::thread_begin, cuts[i].time_ns, UINT32_MAX, UINT32_MAX});
+        added_.add({cuts[i].before, EventKind::thread_end, cuts[i].time_ns, UINT32_MAX, UINT32_MAX});
+        added_.add({cuts[i].before, EventKind::thread_begin, cuts[i].time_ns, UINT32_MAX, UINT32_MAX});
         more_threads_.push_back(thread);
       }
-      added_.push_back({cuts[i].before, EventKind::task_start, cuts[i].time_ns, first + i + 1, UINT32_MAX});
+      added_.add({cuts[i].before, EventKind::task_start, cuts[i].time_ns, first + i + 1, UINT32_MAX});
     }
-    added_.push_back({first_of_end, EventKind::task_end, end_ns, first + count - 1, 0});
-    added_.push_back({first_of_end, EventKind::task_start, end_ns, open.task, UINT32_MAX});
+    added_.add({first_of_end, EventKind::task_end, end_ns, first + count - 1, 0});
+    added_.add({first_of_end, EventKind::task_start, end_ns, open.task, UINT32_MAX});
   }
 
   base::Result<Trace> rebuilt() {
-    std::ranges::stable_sort(added_, {}, &AddedEvent::before);
-    std::ranges::sort(renamed_);
     Trace made = trace_;
-    made.kind.clear(), made.time_ns.clear(), made.a.clear(), made.b.clear();
-    size_t next = 0, next_renamed = 0;
     std::vector<AddedEvent> of_more_threads;  // from an added thread_begin on, events belong to a thread of their own
     std::vector<size_t> begins;               // in it, of each such thread
-    for (size_t t = 0; t < trace_.thread_ranges.size(); ++t) {
-      const model::EventRange range = trace_.thread_ranges[t];
-      made.thread_ranges[t].begin = static_cast<uint32_t>(made.kind.size());
-      bool is_of_more = false;
-      const auto put = [&](const AddedEvent& event) {
+    added_.put_into(made, trace_, [&] {
+      return [&, is_of_more = false](const AddedEvent& event, bool is_added) mutable {
+        if (is_added && event.kind == EventKind::thread_begin) {
+          begins.push_back(of_more_threads.size());
+          is_of_more = true;
+        }
         if (is_of_more) {
           of_more_threads.push_back(event);
         } else {
           append(made, event);
         }
       };
-      for (uint32_t i = range.begin; i < range.end; ++i) {
-        for (; next < added_.size() && added_[next].before == i; ++next) {
-          if (added_[next].kind == EventKind::thread_begin) {
-            begins.push_back(of_more_threads.size());
-            is_of_more = true;
-          }
-          put(added_[next]);
-        }
-        const bool is_other = next_renamed < renamed_.size() && renamed_[next_renamed].first == i;
-        put({i, trace_.kind[i], trace_.time_ns[i], is_other ? renamed_[next_renamed++].second : trace_.a[i],
-             trace_.b[i]});
-      }
-      made.thread_ranges[t].end = static_cast<uint32_t>(made.kind.size());
-    }
+    });
     begins.push_back(of_more_threads.size());
     for (size_t i = 0; i < more_threads_.size(); ++i) {
       const auto begin = static_cast<uint32_t>(made.kind.size());
@@ -254,18 +232,10 @@ class PartMaker {
     return model::finish(std::move(made));
   }
 
-  static void append(Trace& trace, const AddedEvent& event) {
-    trace.kind.push_back(event.kind);
-    trace.time_ns.push_back(event.time_ns);
-    trace.a.push_back(event.a);
-    trace.b.push_back(event.b);
-  }
-
   const Trace& trace_;
   std::vector<uint32_t> parts_;  // by task: how many it becomes
   std::vector<TaskId> part_of_;
-  std::vector<AddedEvent> added_;
-  std::vector<std::pair<uint32_t, uint32_t>> renamed_;  // a spawn or start: the event, and the part whose it is
+  AddedEvents added_;
   std::vector<model::Dependency> dependencies_;
   std::vector<uint32_t> more_threads_;  // the recorded thread of each that is added, as their events come
 };

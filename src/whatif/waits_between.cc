@@ -91,7 +91,7 @@ double rate_of(const Trace& trace, std::span<const RequestTemplate> requests) {
 }  // namespace
 
 std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<const RequestTemplate> requests) {
-  constexpr uint64_t kWaitsMin = 10;
+  constexpr uint64_t kWaitsMin = 10;  // fewer say how often they come to no better than a third (1 / sqrt(10))
   constexpr double kShareMin = 0.01, kTogetherMost = 0.3;
   const Trace& trace = facts.trace();
   std::vector<WaitsBetween> found;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "whatif/load.h"
+#include "whatif/load_templates.h"
 #include "whatif/simulated_text_for_test.h"
 
 namespace contrafact::whatif {
@@ -43,7 +44,7 @@ std::vector<std::string> notes_of(const std::string& text) {
   const model::Requests requests = model::requests_by_connection(trace);
   base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, requests);
   EXPECT_TRUE(simulator.ok());
-  return simulator ? simulator->notes() : std::vector<std::string>();
+  return simulator ? simulator->templates().notes() : std::vector<std::string>();
 }
 
 std::vector<WaitsBetween> waits_of(const std::string& text) {
@@ -51,7 +52,7 @@ std::vector<WaitsBetween> waits_of(const std::string& text) {
   const model::Facts facts(trace);
   const base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, model::requests_by_connection(trace));
   EXPECT_TRUE(simulator.ok());
-  return simulator ? simulator->unknown_waits() : std::vector<WaitsBetween>();
+  return simulator ? simulator->templates().unknown_waits() : std::vector<WaitsBetween>();
 }
 
 // A semaphore's waiter that finds no permit sleeps again; one that finds one wakes the next waiter first.
