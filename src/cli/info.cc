@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/schemas.h"
 #include "cli/trace_input.h"
+#include "model/processes.h"
 #include "model/text_names.h"
 #include "model/thread_label.h"
 #include "table/value_text.h"
@@ -221,8 +222,8 @@ table::Table pools_table(const model::Trace& trace, bool with_semaphores) {
     if (is_semaphore(trace, pool) && !with_semaphores) continue;
     Cell most;
     if (pool.max_size != UINT32_MAX && pool.max_size != 0) most = int64_t{pool.max_size};
-    table.add_row(
-        {std::string(trace.string(pool.name)), kind_text(trace, pool), int64_t{pool.core_size}, most, tasks[p]});
+    table.add_row({model::pool_label(trace, model::PoolId(static_cast<uint32_t>(p))), kind_text(trace, pool),
+                   int64_t{pool.core_size}, most, tasks[p]});
   }
   table.set_empty_reason("the program used no pool");
   return table;
