@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,16 @@ bool take_row_count(std::string_view& text, uint32_t& number) {
   if (error != std::errc() || end == text.data() + text.size() || *end != ' ') return false;
   text.remove_prefix(static_cast<size_t>(end - text.data()) + 1);
   return true;
+}
+
+// Of `process.N` the N.
+std::optional<uint32_t> number_of_process(std::string_view key) {
+  if (!key.starts_with(kProcessFact)) return std::nullopt;
+  key.remove_prefix(kProcessFact.size());
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
+  const bool is_one = !key.empty() && error == std::errc() && end == key.data() + key.size();
+  return is_one ? std::optional(number) : std::nullopt;
 }
 
 // "THREADS POOLS LOCKS PID NAME"
@@ -51,14 +62,16 @@ std::string process_fact(const Process& process) {
 
 void read_processes(Trace& trace) {
   trace.processes.clear();
-  while (trace.processes.size() < kProcessesMax) {
-    const std::string_view text = trace.fact(fmt::format("{}{}", kProcessFact, trace.processes.size()));
-    if (text.empty()) return;
+  std::map<uint32_t, std::string_view> rows;
+  for (const Fact& fact : trace.facts) {
+    if (const auto number = number_of_process(fact.key); number && *number < kProcessesMax)
+      rows.emplace(*number, fact.value);
+  }
+  for (const auto& [number, text] : rows) {
     std::optional<Process> process = parse_process(text);
-    if (!process || !follows(trace, *process)) break;
+    if (number != trace.processes.size() || !process || !follows(trace, *process)) return trace.processes.clear();
     trace.processes.push_back(*std::move(process));
   }
-  trace.processes.clear();
 }
 
 uint32_t process_of(const Trace& trace, ThreadId thread) {
