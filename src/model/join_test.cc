@@ -209,7 +209,7 @@ TEST(Join, NamesOfEndpointsThatTwoProcessesHaveSayWhose) {
   const auto one = [](int pid, const char* name, const char* own) {
     return began(1000, pid) + "fact jvm.name HotSpot\nfact jvm.main " + name +
            "\nthread main\nendpoint e \"GET /\"\nendpoint f \"" + own +
-           "\"\n0 main endpoint e 0\n9 main endpoint f 0\n";
+           "\"\n0 main endpoint e path\n9 main endpoint f path\n";
   };
   const Trace trace =
       joined({recording("a.txt", one(17, "Gateway", "GET /shop")), recording("b.txt", one(18, "Backend", "GET /db"))});
@@ -273,16 +273,17 @@ TEST(JoinFacts, WhatRecordingAnEventCostIsTheMeanOverAllEvents) {
 TEST(Join, IdleTimesOfTheSameCoresCountOnce) {
   const auto one = [](int64_t start, int pid, const std::string& rows) {
     return began(start, pid) + "fact agent native\nfact command a\nfact cores 2\nthread main\n" + rows +
-           "0 main thread_begin\n900 main thread_end\n";
+           "0 main thread_begin\n900000 main thread_end\n";
   };
   const Trace trace =
-      joined({recording("a.txt", one(0, 17, "cores_idle 100 50\ncores_idle 200 60\n")),
-              recording("b.txt", one(50, 18, "cores_idle 150 90\ncores_idle 250 80\ncores_idle 350 10\n"))});
+      joined({recording("a.txt", one(0, 17, "cores_idle 100000 50000\ncores_idle 200000 60000\n")),
+              recording("b.txt", one(50000, 18,
+                                     "cores_idle 150000 90000\ncores_idle 250000 80000\ncores_idle 350000 10000\n"))});
   ASSERT_EQ(trace.idle_times.size(), 4u);
-  EXPECT_EQ(trace.idle_times[1].until_ns, 200);
-  EXPECT_EQ(trace.idle_times[2].until_ns, 250);
-  EXPECT_EQ(trace.idle_times[2].idle_ns, 40);  // half of the time since 150 is behind 200
-  EXPECT_EQ(trace.idle_times[3].idle_ns, 10);
+  EXPECT_EQ(trace.idle_times[1].until_ns, 200000);
+  EXPECT_EQ(trace.idle_times[2].until_ns, 250000);
+  EXPECT_EQ(trace.idle_times[2].idle_ns, 40000);  // half of the time since 150 us is behind 200 us
+  EXPECT_EQ(trace.idle_times[3].idle_ns, 10000);
 }
 
 TEST(Join, RefusesWhatDoesNotFit) {
