@@ -69,8 +69,9 @@ std::string why_unfit(const std::vector<JoinedRecording>& recordings) {
   for (size_t i = 0; i < recordings.size(); ++i) {
     const JoinedRecording& one = recordings[i];
     if (!are_of_one_boot(first.trace, one.trace))
-      return fmt::format("{} and {} are not of the same time on one machine: their clocks do not fit each other",
-                         first.path, one.path);
+      return fmt::format(
+          "{} and {} are not of one machine since it started: join recordings of the same time on one machine",
+          first.path, one.path);
     if (is_native(first.trace) != is_native(one.trace))
       return fmt::format("{} is of {}, {} of {}: join recordings of native programs, or recordings of JVMs", first.path,
                          is_native(first.trace) ? "a native program" : "a JVM", one.path,

@@ -119,6 +119,7 @@ TEST(Join, WhatOneProcessAsksOfAnotherIsPartOfItsRequest) {
   const Requests requests = requests_by_connection(trace);
   ASSERT_EQ(requests.all.size(), 1u);
   EXPECT_EQ(trace.time_ns[requests.all[0].received], 2010);
+  EXPECT_EQ(requests.connections, 1u);
   ASSERT_EQ(requests.inner.size(), 1u);
   EXPECT_EQ(trace.time_ns[requests.inner[0].asked], 2100);
 }
@@ -302,11 +303,11 @@ TEST(Join, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal(kGateway, "fact sets.source translation\n" + other),
               HasSubstr("other.txt: it has read and write sets"));
   EXPECT_THAT(refusal("fact boot a\n" + kGateway, "fact boot b\n" + other),
-              HasSubstr("one.txt and other.txt are not of the same time on one machine"));
+              HasSubstr("one.txt and other.txt are not of one machine since it started"));
   const std::string hour_later =
       "fact start.monotonic_ns 2000\nfact start.unix_ns 1700003600000000000\nfact pid 20\n"
       "fact agent native\nthread main\n2000 main thread_begin\n";
-  EXPECT_THAT(refusal(kGateway, hour_later), HasSubstr("not of the same time on one machine"));
+  EXPECT_THAT(refusal(kGateway, hour_later), HasSubstr("not of one machine since it started"));
   const base::Result<Trace> again = join({{"all.cft", both()}, recording("other.txt", other)});
   ASSERT_FALSE(again.ok());
   EXPECT_THAT(again.error().message, HasSubstr("all.cft: it is joined already"));

@@ -590,6 +590,9 @@ class RequestFinder {
     const auto is_inner = [](const Request& request) { return request.asked != kNone; };
     std::ranges::copy_if(found_.all, std::back_inserter(found_.inner), is_inner);
     std::erase_if(found_.all, is_inner);
+    std::unordered_set<uint32_t> connections;
+    for (const Request& request : found_.all) connections.insert(request.connection);
+    found_.connections = static_cast<uint32_t>(connections.size());
   }
 
   const Trace& trace_;
