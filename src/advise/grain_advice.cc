@@ -199,7 +199,8 @@ class CurveMaker {
 // unchanged run.
 double more_of_tasks(const Pricer& pricer, uint64_t spared) {
   constexpr double kProgramNs = 250, kRecorderNs = 1'250;
-  const double most_ns = kProgramNs + (pricer.left_out().recording.measured() ? 0 : kRecorderNs);
+  const double most_ns =
+      kProgramNs + (pricer.left_out().recording.measured(model::EventKind::task_spawn) ? 0 : kRecorderNs);
   const double cores = std::max(1u, pricer.cores() > 0 ? pricer.cores() : model::recorded_cores(pricer.trace()));
   const auto base_ns = static_cast<double>(std::max<int64_t>(1, pricer.baseline()->simulated_ns));
   return most_ns * static_cast<double>(spared) / (cores * base_ns);

@@ -223,7 +223,7 @@ void limit_by(const whatif::WaitsBetween& waits, std::string name, Saturation& f
 base::Result<Service> Service::make(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals,
                                     ServiceOptions options) {
   Service service(simulator, arrivals, std::move(options));
-  service.refill_share_ = simulator.refill_share();
+  service.refill_error_ = simulator.refill_error();
   std::vector<int64_t> recorded_ns;
   for (uint32_t i = 0; i < simulator.recorded_ns().size(); ++i) {
     if (service.is_shown(i)) recorded_ns.push_back(simulator.recorded_ns()[i]);
@@ -301,9 +301,8 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
 }
 
 void Service::widen(double half, LoadPoint& point) const {
-  constexpr double kRefillError = 0.5;  // of the estimate
   const double error = std::fabs(error_.value_or(0)), used = std::min(1.0, point.cores_used);
-  const double refills = kRefillError * refill_share_ * used;
+  const double refills = refill_error_ * used;
   // Code that is not compiled yet takes up to twice as long.
   const double uncompiled = simulator_.still_compiles() ? used : 0;
   // Open requests that are kept up with come as often as they come.

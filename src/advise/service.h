@@ -161,7 +161,7 @@ class Service {
   const analysis::Arrivals& arrivals_;
   ServiceOptions options_;
   std::optional<double> error_;
-  double refill_share_ = 0;
+  double refill_error_ = 0;
 };
 
 // Below: exposed for their tests.

@@ -30,6 +30,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/own_descriptors.h"
+#include "recorder/awake_cores.h"
 
 namespace contrafact::agent_jvm {
 
@@ -306,6 +307,8 @@ base::Status start_recorder(Agent& agent) {
                    {"locks.waits", "yes"},
                    {"context.depth_max", std::to_string(agent.options.context_depth_max)}};
   if (agent.options.warm) options.facts.push_back({"jvm.warm", "yes"});
+  if (agent.options.cores_awake)
+    options.facts.push_back({std::string(recorder::kAwakeFact), std::to_string(recorder::AwakeCores::kTurnNs)});
   auto started = recorder::Recorder::start(std::move(options));
   if (!started) return started.error();
   agent.recorder = std::move(*started);

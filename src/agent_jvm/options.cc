@@ -66,6 +66,8 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     options.command = value == "1";
   else if (key == "warm")
     options.warm = value == "1";
+  else if (key == "awake")
+    options.cores_awake = value == "1";
   else if (key == "compare_contexts")
     options.compare_contexts = value == "1";
   else if (key == "depth")
@@ -91,7 +93,7 @@ base::Result<Options> parse_options(std::string_view text) {
           "agent option '" + std::string(item) +
           "': unknown or not a valid value; known are output, memory, config, include, exclude, classes, sets, flow, "
           "depth, "
-          "keep, strict, cpu_switches, command, warm, compare_contexts, analysis, analysis_options, processor, "
+          "keep, strict, cpu_switches, command, warm, awake, compare_contexts, analysis, analysis_options, processor, "
           "consumers, capacity, queue, coalescing"};
     }
   }

@@ -29,6 +29,7 @@ struct Options {
   bool strict = false;              // refuse to run a program that cannot be recorded
   bool cpu_switches = true;
   bool warm = false;              // the virtual machine was told to compile soon
+  bool cores_awake = false;       // `record` keeps idle cores awake in turns (recorder/awake_cores.h)
   bool command = true;            // the program's arguments are written into the trace
   bool compare_contexts = false;  // take each context the exact way too, and count differences (facts of the trace)
 

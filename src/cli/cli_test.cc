@@ -73,9 +73,12 @@ TEST(LaunchPlan, TheAgentIsToldToLeaveTheArgumentsOut) {
 }
 
 TEST(LaunchPlan, FlagsOfTheVirtualMachineFollowTheAgent) {
-  const AgentOptions options{.output = "/o", .warm = true, .vm_flags = {std::string(kWarmFlags[0]), std::string(kWarmFlags[1])}};
+  const AgentOptions options{.output = "/o",
+                             .warm = true,
+                             .cores_awake = true,
+                             .vm_flags = {std::string(kWarmFlags[0]), std::string(kWarmFlags[1])}};
   EXPECT_THAT(plan_java({"java", "Main"}, kInstallation, options).arguments,
-              ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,keep=1,output=/o,warm=1",
+              ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,keep=1,output=/o,warm=1,awake=1",
                           "-XX:Tier4InvocationThreshold=500", "-XX:Tier4MinInvocationThreshold=60", "Main"));
 }
 
@@ -379,9 +382,6 @@ TEST(Options, WhatCannotBeIsRefused) {
   EXPECT_EQ(answer.status, 1);
   EXPECT_EQ(answer.err, "contrafact: --what is for csv: json is of the whole trace\n");
   EXPECT_EQ(answer_to({"record", "--sets=1s/100ms", "--", "true"}).status, 1);
-  answer = answer_to({"record", "--warm", "--", "true"});
-  EXPECT_EQ(answer.status, kExitRecordFailed);
-  EXPECT_THAT(answer.err, HasSubstr("--warm is for JVMs: a native program is compiled before it runs"));
 }
 
 TEST(TraceInput, QuietKeepsNotesToItself) {

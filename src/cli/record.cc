@@ -28,6 +28,8 @@
 #include "cli/task_runtimes.h"
 #include "cli/trace_input.h"
 #include "model/facts.h"
+#include "recorder/awake_cores.h"
+#include "recorder/process_facts.h"
 #include "table/value_text.h"
 
 namespace contrafact::cli {
@@ -76,8 +78,9 @@ struct Preparation {
   std::string why_jvm;     // why the program is taken for one that starts a JVM
   TaskRuntimes runtimes;   // of a native program
   LaunchPlan plan;
-  std::string recording;    // where the agent writes
-  bool cannot_run = false;  // the kernel would refuse the file
+  std::string recording;     // where the agent writes
+  bool cannot_run = false;   // the kernel would refuse the file
+  bool cores_awake = false;  // AwakeCores runs meanwhile
 };
 
 // Of this machine; 0 if unknown.
@@ -174,9 +177,9 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
                      options.config.empty() ? "" : fs::absolute(options.config).string(), options.include,
                      options.exclude};
   agent.command = !options.no_command;
-  if (options.warm) {
-    if (preparation.native) return base::Error{"--warm is for JVMs: a native program is compiled before it runs"};
+  if (options.warm && !preparation.native) {
     agent.warm = true;
+    agent.cores_awake = preparation.cores_awake;
     agent.vm_flags.assign(kWarmFlags.begin(), kWarmFlags.end());
   }
   agent.classes = with_nested_classes(options.classes);
@@ -412,8 +415,22 @@ int check_options(const Options& options, const Session& session) {
   return 0;
 }
 
+// Where that can be. A program with a limit of core time would lose what keeps its cores awake.
+std::unique_ptr<recorder::AwakeCores> keep_cores_awake(const Session& session) {
+  if (recorder::is_under_quota(0)) {
+    note(session, "--warm: idle cores are not kept awake, as there is a limit of core time, which that would use up");
+    return nullptr;
+  }
+  auto awake = std::make_unique<recorder::AwakeCores>();
+  if (awake->began()) return awake;
+  note(session, "--warm: idle cores are not kept awake: the system does not let threads have the lowest priority");
+  return nullptr;
+}
+
 int run_once(const Options& options, const Session& session) {
+  const std::unique_ptr<recorder::AwakeCores> awake = options.warm ? keep_cores_awake(session) : nullptr;
   Preparation preparation;
+  preparation.cores_awake = awake != nullptr;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
   if (preparation.native && !(options.include.empty() && options.exclude.empty() && options.config.empty())) {
     note(session, "--include, --exclude and --config choose methods of a JVM; of a native program none are recorded");
@@ -446,6 +463,7 @@ int run_once(const Options& options, const Session& session) {
                                               .memory_bytes = options.memory_bytes,
                                               .children = options.children,
                                               .kernel_clock = options.clock == "kernel",
+                                              .cores_awake = preparation.cores_awake,
                                               .command_arguments = !options.no_command,
                                               .unseen = preparation.runtimes.unseen},
                                              &failure, &held);
@@ -570,10 +588,10 @@ Run declare(OptionList& list) {
                 "Native: leave a program that uses GNU's OpenMP runtime that one, which reports no tasks");
   list.add_flag("--no-command", options->no_command,
                 "Leave the program's arguments out of the trace: it holds only the program's name");
-  list.add_flag("--warm", options->warm,
-                "JVM: compile methods after a tenth of the usual calls, so that a service computes in a short "
-                "recording as it does after "
-                "hours");
+  list.add_flag(
+      "--warm", options->warm,
+      "For services: record what the program computes on a busy machine after hours. Idle cores are kept awake, "
+      "half of the time and at the lowest priority; a JVM compiles methods after a tenth of the usual calls");
   list.add_flag("--force", options->force, "Try it on a Java release that is not supported");
   return [options, flow](Session& session) {
     options->flow = !flow->empty();

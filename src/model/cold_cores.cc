@@ -5,11 +5,12 @@
 #include <compare>
 #include <string_view>
 
+#include "model/awake_turns.h"
+
 namespace contrafact::model {
 namespace {
 
 constexpr size_t kPointsMax = 16;
-constexpr int64_t kNsMax = 10'000'000;  // more than this is no filling of caches
 
 bool take_number(std::string_view& text, int64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -24,7 +25,7 @@ bool take_point(std::string_view& text, std::pair<int64_t, int64_t>& point) {
   text.remove_prefix(1);
   if (!take_number(text, point.second) || !(text.empty() || text.starts_with(' '))) return false;
   if (!text.empty()) text.remove_prefix(1);
-  return point.first > 0 && point.second <= kNsMax;
+  return point.first > 0 && point.second <= ColdCores::kFullNsMax;
 }
 
 }  // namespace
@@ -41,6 +42,20 @@ ColdCores::ColdCores(const Trace& trace) {
     // A longer idle time leaves no more in the caches: less is the measurement's chance.
     points_.emplace_back(point.first, std::max(point.second, before.second));
   }
+}
+
+ColdCores ColdCores::with_full_ns(int64_t full_ns) const {
+  constexpr int64_t kIdleNs = 500'000;
+  ColdCores found;
+  if (!any()) {
+    found.points_ = {{kIdleNs, full_ns}};
+    return found;
+  }
+  for (const auto& [idle_ns, lost_ns] : points_) {
+    const double part = static_cast<double>(lost_ns) / static_cast<double>(this->full_ns());
+    found.points_.emplace_back(idle_ns, static_cast<int64_t>(part * static_cast<double>(full_ns)));
+  }
+  return found;
 }
 
 double ColdCores::share(int64_t idle_ns) const {
@@ -78,6 +93,7 @@ std::vector<std::vector<ColdStart>> cold_starts(const Trace& trace) {
     changes.push_back({stint.end_ns, false, kNoThread});
   }
   std::ranges::sort(changes);
+  const AwakeTurns awake(trace);
   std::vector<std::vector<ColdStart>> found(trace.threads.size());
   std::vector<int64_t> since_ns;  // by threads on cores: since when there were no more
   size_t on_cores = 0;
@@ -88,8 +104,10 @@ std::vector<std::vector<ColdStart>> cold_starts(const Trace& trace) {
       continue;
     }
     if (on_cores >= since_ns.size()) since_ns.resize(on_cores + 1, changes.front().time_ns);
-    if (change.thread != kNoThread && change.thread < found.size())
-      found[change.thread].push_back({change.time_ns, change.time_ns - since_ns[on_cores]});
+    if (change.thread != kNoThread && change.thread < found.size()) {
+      const int64_t since = since_ns[on_cores];
+      found[change.thread].push_back({change.time_ns, change.time_ns - since - awake.awake_ns(since, change.time_ns)});
+    }
     ++on_cores;
   }
   return found;

@@ -10,7 +10,7 @@ namespace contrafact::model {
 
 namespace {
 
-constexpr int64_t kFactMostNs = 5'000;  // as the recorder has it
+constexpr int64_t kFactMostNs = 200'000;  // as the recorder has it
 
 int64_t from_completion_to_end_ns(const Trace& trace) {
   constexpr size_t kTasksMin = 100;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 
 #include "model/trace.h"
@@ -23,22 +24,22 @@ class EventCosts {
   int64_t of(EventKind kind) const { return of_kind_[static_cast<size_t>(kind)]; }
   // Of an event of which nothing more is known: neither its kind nor what is done for it.
   int64_t plain_ns() const { return plain_ns_; }
-  // Whether the recorder timed itself, by kind of event.
-  bool measured() const { return measured_; }
-  bool any() const { return measured_ || plain_ns_ > 0; }
+  // Whether the recorder timed itself at events of this kind.
+  bool measured(EventKind kind) const { return measured_[static_cast<size_t>(kind)]; }
+  bool any() const { return measured_.any() || plain_ns_ > 0; }
   void set(EventKind kind, int64_t ns) {
     of_kind_[static_cast<size_t>(kind)] = ns;
-    measured_ = true;
+    measured_.set(static_cast<size_t>(kind));
   }
 
  private:
   std::array<int64_t, format::kEventKinds> of_kind_{};
   int64_t plain_ns_ = 0;
-  bool measured_ = false;
+  std::bitset<format::kEventKinds> measured_;
 };
 
 // Kinds that the recorder did not time cost as much as the one cost that is known without it: the tenth percentile of
-// the times from completion to end, at most 200 ns; 0 where fewer than a hundred tasks show it. Facts above 5 us are
+// the times from completion to end, at most 200 ns; 0 where fewer than a hundred tasks show it. Facts above 200 us are
 // none. Linear in the events.
 EventCosts event_costs(const Trace& trace);
 

@@ -38,11 +38,12 @@ TEST(EventCost, IsNotKnownFromFewTasksOrWhereThreadsAreWoken) {
 
 TEST(EventCost, OfAKindIsWhatTheRecorderSaysOfItself) {
   const base::Result<Trace> trace = parse_text(
-      "fact recording.ns.task_spawn 95\nfact recording.ns.wait_end 0\nfact recording.ns.task_end 5001\n"
+      "fact recording.ns.task_spawn 95\nfact recording.ns.wait_end 0\nfact recording.ns.task_end 200001\n"
       "fact recording.ns.task_start -3\nfact recording.ns.wake 7x\nthread main\n");
   ASSERT_TRUE(trace.ok());
   const EventCosts costs = event_costs(*trace);
-  EXPECT_TRUE(costs.measured());
+  EXPECT_TRUE(costs.measured(EventKind::task_spawn));
+  EXPECT_FALSE(costs.measured(EventKind::task_end));
   EXPECT_EQ(costs.of(EventKind::task_spawn), 95);
   EXPECT_EQ(costs.of(EventKind::wait_end), 0);
   for (const EventKind unknown : {EventKind::task_end, EventKind::task_start, EventKind::wake})
@@ -51,7 +52,7 @@ TEST(EventCost, OfAKindIsWhatTheRecorderSaysOfItself) {
 
 TEST(EventCost, OfOtherKindsIsTheOneThatTheEventsShow) {
   Trace trace = tasks_that_end(100, 42, false);
-  EXPECT_FALSE(event_costs(trace).measured());
+  EXPECT_FALSE(event_costs(trace).measured(EventKind::task_spawn));
   trace.facts.push_back({"recording.ns.task_spawn", "95"});
   const EventCosts costs = event_costs(trace);
   EXPECT_EQ(costs.of(EventKind::task_spawn), 95);

@@ -22,7 +22,8 @@ class IdleCores {
  public:
   // Watches the cores that `pid` may use now (0: the calling thread). Counts from this call on. Where the kernel does
   // not say, look() finds nothing.
-  IdleCores(int32_t pid, Host host);
+  // `niced_too`: cores that a process with a nice value above 0 uses count as idle, such as those that AwakeCores keeps awake.
+  IdleCores(int32_t pid, Host host, bool niced_too = false);
   ~IdleCores();
   IdleCores(const IdleCores&) = delete;
   IdleCores& operator=(const IdleCores&) = delete;
@@ -48,6 +49,7 @@ class IdleCores {
  private:
   std::optional<uint64_t> idle_ticks();
 
+  const bool niced_too_;
   cpu_set_t usable_;
   int kept_open_ = -1;
   std::string text_;
@@ -58,7 +60,7 @@ class IdleCores {
 // "0-3,8": the numbers of these cores.
 std::string core_numbers(const cpu_set_t& cores);
 
-// The sum of the columns `idle` and `iowait` of these cores' lines, in ticks; none if there is no such line.
-std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores);
+// The sum of the columns `idle` and `iowait`, and with `niced_too` of `nice`, of these cores' lines, in ticks; none if there is no such line.
+std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores, bool niced_too = false);
 
 }  // namespace contrafact::recorder

@@ -13,7 +13,8 @@
 namespace contrafact::recorder {
 namespace {
 
-constexpr size_t kColumnIdle = 3, kColumnWaiting = 4;  // behind the name: user nice system idle iowait ...
+constexpr size_t kColumnNice = 1, kColumnIdle = 3,
+                 kColumnWaiting = 4;  // behind the name: user nice system idle iowait ...
 
 // Takes a number from the front; none if there is none.
 std::optional<uint64_t> take_number(std::string_view& text) {
@@ -45,7 +46,7 @@ std::string core_numbers(const cpu_set_t& cores) {
   return list;
 }
 
-std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores) {
+std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores, bool niced_too) {
   std::optional<uint64_t> sum;
   while (!proc_stat.empty()) {
     std::string_view line = proc_stat.substr(0, proc_stat.find('\n'));
@@ -58,13 +59,13 @@ std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_
     for (size_t column = 0; column <= kColumnWaiting; ++column) {
       const std::optional<uint64_t> ticks = take_number(line);
       if (!ticks) break;
-      if (column >= kColumnIdle) sum = sum.value_or(0) + *ticks;
+      if (column >= kColumnIdle || (niced_too && column == kColumnNice)) sum = sum.value_or(0) + *ticks;
     }
   }
   return sum;
 }
 
-IdleCores::IdleCores(int32_t pid, Host host) {
+IdleCores::IdleCores(int32_t pid, Host host, bool niced_too) : niced_too_(niced_too) {
   if (host == Host::recorded_program) kept_open_ = base::moved_high(open_stat());
   CPU_ZERO(&usable_);
   if (sched_getaffinity(pid, sizeof usable_, &usable_) != 0) sched_getaffinity(0, sizeof usable_, &usable_);
@@ -96,7 +97,7 @@ std::optional<uint64_t> IdleCores::idle_ticks() {
   const ssize_t bytes = pread(fd, text_.data(), text_.size(), 0);
   if (fd != kept_open_) close(fd);
   if (bytes <= 0) return std::nullopt;
-  return idle_ticks_in(std::string_view(text_).substr(0, static_cast<size_t>(bytes)), usable_);
+  return idle_ticks_in(std::string_view(text_).substr(0, static_cast<size_t>(bytes)), usable_, niced_too_);
 }
 
 std::optional<uint32_t> IdleCores::look(int64_t now_ns, bool last) {

@@ -27,6 +27,10 @@ TEST(IdleCores, AddsUpWhatTheUsableCoresWaited) {
   EXPECT_EQ(idle_ticks_in(kStat, cores({1})), 220u);
 }
 
+TEST(IdleCores, CountNicedProcessesAsIdleIfAsked) {
+  EXPECT_EQ(idle_ticks_in(kStat, cores({0, 1, 12}), true), 618u);
+}
+
 TEST(IdleCores, AreNotKnownWithoutALine) {
   EXPECT_EQ(idle_ticks_in(kStat, cores({3})), std::nullopt);
   EXPECT_EQ(idle_ticks_in("", cores({0})), std::nullopt);

@@ -7,6 +7,7 @@
 #include "deferred/drainer.h"
 #include "format/writer.h"
 #include "recorder/address_table.h"
+#include "recorder/awake_cores.h"
 #include "recorder/event_log.h"
 #include "recorder/process_facts.h"
 #include "recorder/process_page.h"
@@ -57,7 +58,11 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
 
   auto impl = std::make_unique<Impl>();
   for (const Fact& fact : process_facts(options.command_arguments)) impl->tables.fact(fact.key, fact.value);
-  for (const Fact& fact : options.facts) impl->tables.fact(fact.key, fact.value);
+  bool kept_awake = false;
+  for (const Fact& fact : options.facts) {
+    impl->tables.fact(fact.key, fact.value);
+    kept_awake |= fact.key == kAwakeFact;
+  }
   impl->tables.fact("recorder.memory_bytes_max", std::to_string(options.memory_bytes_max));
   impl->tables.fact("recorder.drain_interval_ms", std::to_string(options.drain_interval_ms));
 
@@ -67,7 +72,7 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
     auto opened = CpuSwitches::open();
     if (opened) {
       switches = std::move(*opened);
-      if (!is_under_quota(0)) idle_cores = std::make_unique<IdleCores>(0, Host::recorded_program);
+      if (!is_under_quota(0)) idle_cores = std::make_unique<IdleCores>(0, Host::recorded_program, kept_awake);
     }
     impl->tables.fact("cpu.switches", opened ? "kernel" : "unavailable: " + opened.error().message);
   } else {

@@ -18,6 +18,8 @@ struct LeftOut {
   bool other_programs = false;
   // What computing took longer because its core had been idle: simulated where the simulated core was.
   model::ColdCores cold_cores;
+  // Instead, the program says what was computed after a core had been idle: SimProgram::after_idle.
+  bool keeps_after_idle = false;
 
   bool any() const { return recording.any() || other_programs; }
 

@@ -161,8 +161,8 @@ std::vector<int64_t> LoadSimulator::pool_uses_ns(uint32_t pool) const {
 std::vector<int64_t> LoadSimulator::lock_uses_ns(uint32_t lock) const {
   return whatif::lock_uses_ns(*templates_, lock);
 }
-double LoadSimulator::refill_share() const {
-  return templates_->refill_share();
+double LoadSimulator::refill_error() const {
+  return templates_->refill_error();
 }
 bool LoadSimulator::still_compiles() const {
   return templates_->still_compiles();

@@ -70,9 +70,10 @@ class LoadSimulator {
   std::vector<RequestUse> uses() const;
   std::vector<int64_t> pool_uses_ns(uint32_t pool) const;
   std::vector<int64_t> lock_uses_ns(uint32_t lock) const;
-  // Of what requests computed in the recording, the share that is taken to have filled the caches of idle cores again: left out
-  // where no core is idle. An estimate. Linear in the requests' operations.
-  double refill_share() const;
+  // Of what requests computed in the recording, a share was due to idle cores and is left out where no core is idle. By how much that
+  // share may be wrong: two standard errors where it is measured (request_costs.h), half of it where it is an estimate. Linear in the
+  // requests' operations.
+  double refill_error() const;
   // Whether a JVM still compiled much of the program while the requests were recorded, under its own thresholds: they will compute less.
   bool still_compiles() const;
   // What the simulation leaves out or supposes, a line each.

@@ -34,6 +34,8 @@ LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::
       kept_workers_(std::move(kept_workers)) {
   skeleton_rows();
   find_templates();
+  drop_slow_beginning();
+  measure_cold_cores();
   find_cores_left();
   find_costs();
   find_shared_locks();
@@ -41,12 +43,27 @@ LoadTemplates::LoadTemplates(const model::Facts& recorded, RequestRun run, std::
 }
 
 SimProgram LoadTemplates::compile() {
+  marked_.clear();
   for (const RunRequest& request : run_.requests) {
     if (request.answered != kNoId) marked_.push_back(request.answered);
   }
   std::ranges::sort(marked_);
   marked_.erase(std::ranges::unique(marked_).begin(), marked_.end());
   return compile_program(facts_, false, left_out_, marked_);
+}
+
+// Where the recorder kept cores awake, what idle ones cost is measured, not estimated.
+void LoadTemplates::measure_cold_cores() {
+  const model::AwakeTurns awake(recorded_.trace());
+  if (!awake.any()) return;
+  const model::ColdCores estimated = left_out_.cold_cores;
+  left_out_.cold_cores = estimated.with_full_ns(model::ColdCores::kFullNsMax);
+  left_out_.keeps_after_idle = true;
+  program_ = compile();
+  measured_cold_ = measured_cold(drawn(), awake);
+  left_out_.keeps_after_idle = false;
+  left_out_.cold_cores = measured_cold_ ? estimated.with_full_ns(measured_cold_->full_ns) : estimated;
+  program_ = compile();
 }
 
 std::string LoadTemplates::pool_name(uint32_t pool) const {
@@ -147,6 +164,17 @@ void LoadTemplates::find_templates() {
   }
 }
 
+void LoadTemplates::drop_slow_beginning() {
+  if (model::is_native(run_.trace)) return;
+  slow_ = slow_beginning(drawn());
+  const auto count = static_cast<ptrdiff_t>(slow_);
+  templates_.erase(templates_.begin(), templates_.begin() + count);
+  recorded_ns_.erase(recorded_ns_.begin(), recorded_ns_.begin() + count);
+  for (uint32_t& owner : stop_owner_) {
+    if (owner != kNoId) owner = owner < slow_ ? kNoId : owner - static_cast<uint32_t>(slow_);
+  }
+}
+
 // While requests were served that are drawn: in a JVM's start other things go on.
 void LoadTemplates::find_cores_left() {
   if (templates_.empty()) return;
@@ -171,7 +199,7 @@ void LoadTemplates::find_costs() {
     if (handed_.of[i].wakes) recorded_ns_[i] += handed_.of[i].cpu_ns + handed_.of[i].refill_ns;
   }
   beside_ns_ = whatif::beside_ns(drawn(), handed_);
-  cold_ = cold_starts_of(drawn());
+  if (!measured_cold_) cold_ = cold_starts_of(drawn());
 }
 
 // A lock that the requests of one connection alone take, while there are several, is that connection's own; one that a
@@ -236,6 +264,11 @@ double LoadTemplates::refill_share() const {
   return refill_ns == 0 ? 0 : static_cast<double>(refill_ns) / static_cast<double>(computed_ns + refill_ns);
 }
 
+double LoadTemplates::refill_error() const {
+  constexpr double kEstimateError = 0.5;  // of the estimate
+  return measured_cold_ ? measured_cold_->error : kEstimateError * refill_share();
+}
+
 // What each request calls once is compiled for good after so many calls (Tier4CompileThreshold); at least as many requests as are drawn
 // from came before them. Behind that, what the virtual machine's own threads compute is the collector's.
 bool LoadTemplates::still_compiles() const {
@@ -270,6 +303,9 @@ std::vector<std::string> LoadTemplates::notes() const {
         100 * one.share, run_.trace.context_label(one.place), one.one_by_one ? "gave back" : "did for all of them",
         one.low_per_second, one.per_second,
         model::is_native(run_.trace) ? "" : "; a configuration that names its methods (resource) has it simulated"));
+  if (slow_ > 0)
+    out.push_back(fmt::format(
+        "the first {} of these requests are not drawn: later ones computed less, as the JVM had compiled more", slow_));
   if (const double share = still_faster(); share > kFasterNoted && !model::is_native(run_.trace))
     out.push_back(fmt::format(
         "requests still get faster: the later half of those that are drawn computed {:.0f} % less; where cores "
@@ -284,7 +320,12 @@ std::vector<std::string> LoadTemplates::notes() const {
     out.push_back(fmt::format(
         "threads that serve no request computed {:.3g} us for each (libraries' own threads, say): simulated beside it",
         static_cast<double>(beside_ns_) / 1e3));
-  if (const double share = refill_share(); share > kRefillNoted)
+  if (measured_cold_ && measured_cold_->share > kRefillNoted) {
+    out.push_back(fmt::format(
+        "requests computed {:.0f} % of their time only because their core had been idle (measured, +-{:.0f} "
+        "%: the recorder kept cores awake in turns): left out where no core is idle",
+        100 * measured_cold_->share, 100 * measured_cold_->error));
+  } else if (const double share = refill_share(); share > kRefillNoted && !measured_cold_)
     out.push_back(
         fmt::format("of what requests computed, {:.0f} % is taken for filling the caches of cores that had been idle "
                     "(estimated): left out where no core is idle",

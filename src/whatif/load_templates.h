@@ -44,8 +44,8 @@ class LoadTemplates {
   double warm_share(uint32_t drawn) const { return cold_.warm_share.empty() ? 1 : cold_.warm_share[drawn]; }
   const model::CoresLeft& cores_left() const { return cores_left_; }
   bool still_compiles() const;  // LoadSimulator::still_compiles()
-  // As LoadSimulator::refill_share().
-  double refill_share() const;
+  // As LoadSimulator::refill_error().
+  double refill_error() const;
   std::string pool_name(uint32_t pool) const;
   // Of pools that threads of the program's own make up: what their names have in common; of bounded resources of its own: the name; else
   // "". And the reverse: kNoId
@@ -72,8 +72,11 @@ class LoadTemplates {
 
  private:
   SimProgram compile();
+  void measure_cold_cores();
+  double refill_share() const;
   void skeleton_rows();
   void find_templates();
+  void drop_slow_beginning();
   void find_cores_left();
   void find_costs();
   DrawnRequests drawn() const;
@@ -86,8 +89,8 @@ class LoadTemplates {
   const RequestRun run_;
   const model::Facts facts_;
   std::vector<uint32_t> marked_;  // events at which requests are answered
-  const LeftOut left_out_;
-  const SimProgram program_;
+  LeftOut left_out_;
+  SimProgram program_;
   std::vector<format::PoolRow> pools_;
   std::vector<uint32_t> capacities_;          // by pool
   const std::vector<uint32_t> kept_workers_;  // by recorded pool
@@ -95,12 +98,14 @@ class LoadTemplates {
   std::vector<int64_t> recorded_ns_;  // by template
   HandOns handed_;
   int64_t beside_ns_ = 0;
+  std::optional<MeasuredCold> measured_cold_;
   ColdStarts cold_;
   model::CoresLeft cores_left_;
   std::vector<bool> is_shared_;  // by lock
   std::vector<uint32_t> shared_locks_;
   std::vector<uint32_t> stop_owner_;  // by stop of the virtual machine: the template that brings it
   uint32_t requests_most_ = UINT32_MAX;
+  size_t slow_ = 0;     // requests at the beginning that are not drawn
   size_t outside_ = 0;  // requests whose answer none of their tasks sends
 };
 

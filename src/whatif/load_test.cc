@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "whatif/request_run.h"
@@ -244,6 +245,22 @@ TEST(Load, WhatOneProcessAsksOfAnotherIsServedByThatOnesThreads) {
   EXPECT_THAT(names, testing::UnorderedElementsAre("w# of gateway", "w# of backend"));
 }
 
+// The thread that hands requests on computes for a second when the program starts, and then half a millisecond for each.
+TEST(Load, WhoHandsRequestsOnIsCountedWhileTheyAreServed) {
+  std::string text = std::string(kConnections) + "fact cores 1\n0 main thread_begin\n", workers;
+  std::string cpu = "cpu main 1 200000000 blocked\ncpu main 1200000000 ";
+  for (int i = 0; i < 40; ++i) {
+    const int64_t at = 2'000'000'000LL + 50'000'000LL * i;
+    cpu += fmt::format("{} blocked\ncpu main {} ", at - 500'000, at + 1'000);
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, i + 1);
+    workers += fmt::format("{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{3} w1 send {2} 10\n{3} w1 task_end t{1}\n",
+                           at, i + 1, i % 2 == 0 ? "a" : "b", at + 1'000'000);
+  }
+  text += "5000000000 main thread_end\n";
+  const Fixture service(text + workers + cpu + "5000000000 blocked\n");
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, {.cores = 1})), 1e3 / 1.5, 15);
+}
+
 TEST(Load, TimeForHandingOverIsCopied) {
   std::string text(kConnections);
   text += "fact recording.ns.task_spawn 100\nfact recording.ns.task_start 100\n";
@@ -345,17 +362,23 @@ TEST(Load, OnlyRequestsThatFindTheCoreIdleTakeLongerForThat) {
   EXPECT_NEAR(sum_ms / 200, 1.5, 0.08);
 }
 
-// Each request of 2 ms comes to a core that was idle for 18 ms, and takes 1 ms of it to fill the caches again.
-std::string requests_on_an_idle_core(int count) {
-  std::string text =
-                  std::string(kConnections) + "fact cores 1\nfact core.refill_ns \"500000:100000 10000000:1000000\"\n",
-              cpu;
+constexpr std::string_view kRefills = "fact core.refill_ns \"500000:100000 10000000:1000000\"\n";
+
+int64_t shorter_if_awake(int64_t time_ns) {
+  return time_ns / 500'000'000 % 2 == 1 ? 1'500'000 : 2'000'000;
+}
+
+// A request comes every 20 ms to a core that is idle, and takes `takes_ns` from then on; by kRefills 1 ms of that to fill the caches.
+std::string requests_on_an_idle_core(
+    int count, std::string_view facts = kRefills,
+    const std::function<int64_t(int64_t)>& takes_ns = [](int64_t) { return 2'000'000; }) {
+  std::string text = std::string(kConnections) + "fact cores 1\n" + std::string(facts), cpu;
   for (int i = 0; i <= count; ++i) {
-    const int64_t at = 20'000'000LL * (i + 1), slept = i == 0 ? 0 : at - 18'000'000;
+    const int64_t at = 20'000'000LL * (i + 1), before = at - 20'000'000, slept = i == 0 ? 0 : before + takes_ns(before);
     cpu += fmt::format("cpu w1 {} {} blocked\n", slept + 1, at);
     text += fmt::format("{} w1 block_begin poll -\n{} w1 block_end poll\n", slept, at);
     if (i == count) return text + fmt::format("{} w1 thread_end\n", at) + cpu;
-    text += fmt::format("{0} w1 receive {1} 10\n{2} w1 send {1} 10\n", at, i % 2 == 0 ? "a" : "b", at + 2'000'000);
+    text += fmt::format("{0} w1 receive {1} 10\n{2} w1 send {1} 10\n", at, i % 2 == 0 ? "a" : "b", at + takes_ns(at));
   }
   return text;
 }
@@ -365,6 +388,43 @@ double mean_ms(const LoadRun& run) {
   for (const ServedRequest& request : run.served)
     sum_ms += static_cast<double>(request.answered_ns - request.arrived_ns) / 1e6;
   return sum_ms / static_cast<double>(run.served.size());
+}
+
+TEST(Load, WhatIdleCoresCostIsMeasuredWhereTheyWereKeptAwakeInTurns) {
+  const std::string turns = "fact cores.awake_ns 500000000\n";
+  const SimulateOptions one_core{.cores = 1};
+  for (const std::string& facts : {turns, turns + std::string(kRefills)}) {
+    const Fixture service(requests_on_an_idle_core(400, facts, shorter_if_awake));
+    EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, one_core)), 1e3 / 1.5, 15) << facts;
+    EXPECT_NEAR(mean_ms(service.run({.open = true, .per_second = 20, .gaps = {1.0}, .requests = 200}, {}, one_core)), 2,
+                0.02)
+        << facts;
+    EXPECT_LT(service.simulator->refill_error(), 0.01);
+  }
+}
+
+TEST(Load, IdleCoresThatCostNothingAreKnownForThatByTheTurns) {
+  const Fixture service(requests_on_an_idle_core(400, "fact cores.awake_ns 500000000\n" + std::string(kRefills)));
+  EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 1000}, {}, {.cores = 1})), 500, 10);
+}
+
+TEST(Load, FewRequestsInTurnsLeaveTheEstimate) {
+  const Fixture service(
+      requests_on_an_idle_core(60, "fact cores.awake_ns 500000000\n" + std::string(kRefills), shorter_if_awake));
+  EXPECT_GT(service.simulator->refill_error(), 0.1);
+}
+
+// A JVM compiles for longer than the first half lasts.
+TEST(Load, RequestsAreDrawnFromThoseThatGetNoFaster) {
+  const auto takes_ns = [](int64_t at) { return at < 10'000'000'000 ? 3'000'000 : 2'000'000; };
+  const std::string text = requests_on_an_idle_core(1000, "", takes_ns);  // 500 take 3 ms
+  const SimulateOptions one_core{.cores = 1};
+  const Load clients{.clients = 4, .requests = 1000};
+  const Fixture jvm(text), native("fact agent native\n" + text);
+  EXPECT_NEAR(per_second(jvm.run(clients, {}, one_core)), 500, 5);
+  EXPECT_THAT(jvm.simulator->notes(),
+              testing::Contains(testing::HasSubstr("the first 500 of these requests are not drawn")));
+  EXPECT_NEAR(per_second(native.run(clients, {}, one_core)), 400, 10);
 }
 
 TEST(Load, FillingCachesAgainTakesTimeWhereACoreWasIdleForLong) {

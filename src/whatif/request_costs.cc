@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -99,7 +101,160 @@ std::vector<bool> begun_cold(const DrawnRequests& drawn) {
   return found;
 }
 
+// Of what the thread did in the recording, the part in which requests were served that are drawn: by its times on a core, or if the kernel
+// did not tell of these by its events. Of other requests served meanwhile it did as much for each.
+double part_while_drawn(const DrawnRequests& drawn, uint32_t thread) {
+  const model::Trace& trace = drawn.facts.trace();
+  const uint32_t first = drawn.all.front().request, last = drawn.all.back().request;
+  const int64_t from_ns = drawn.served[first].arrived_ns, until_ns = drawn.served[last].answered_ns;
+  const model::EventRange events = trace.thread_events(model::ThreadId(thread));
+  if (events.size() == 0) return 1;
+  const int64_t begun_ns = trace.time_ns[events.begin], ended_ns = trace.time_ns[events.end - 1];
+  double within_ns = 0, all_ns = 0;
+  const auto add = [&](int64_t begin_ns, int64_t end_ns) {
+    within_ns += static_cast<double>(model::overlap_ns(begin_ns, end_ns, from_ns, until_ns));
+    all_ns += static_cast<double>(model::overlap_ns(begin_ns, end_ns, begun_ns, ended_ns));
+  };
+  if (thread < trace.cpu.size()) model::each_time_on_core(trace.cpu[thread], add);
+  if (all_ns <= 0) add(begun_ns, ended_ns);
+  if (all_ns <= 0) return 1;
+  const double drawn_share = static_cast<double>(drawn.all.size()) / static_cast<double>(last - first + 1);
+  return within_ns / all_ns * drawn_share;
+}
+
+// Two requests that did the same, apart from what it took, have the same number.
+uint64_t path_of(const DrawnRequests& drawn, const RequestTemplate& one) {
+  constexpr uint64_t kPrime = 1'099'511'628'211;  // FNV-1a's
+  uint64_t hash = 14'695'981'039'346'656'037ULL;
+  const auto add = [&](uint64_t value) { hash = (hash ^ value) * kPrime; };
+  each_fiber(drawn.program, one, [&](uint32_t fiber) {
+    add(UINT64_MAX);
+    for (const Op& op : recorded_ops(drawn.program, fiber)) {
+      if (op.code >= OpCode::spawn && op.code != OpCode::stop) add(static_cast<uint64_t>(op.code));
+    }
+  });
+  return hash;
+}
+
+struct Mean {
+  double ns = 0;
+  double variance = 0;  // of the mean
+};
+
+// Without the twentieth at either end: something held these up.
+Mean trimmed_mean(std::vector<int64_t> values_ns) {
+  std::ranges::sort(values_ns);
+  const size_t cut = values_ns.size() / 20;
+  const std::span<const int64_t> kept = std::span(values_ns).subspan(cut, values_ns.size() - 2 * cut);
+  const auto count = static_cast<double>(kept.size());
+  Mean mean;
+  for (const int64_t ns : kept) mean.ns += static_cast<double>(ns) / count;
+  double squares = 0;
+  for (const int64_t ns : kept) squares += (static_cast<double>(ns) - mean.ns) * (static_cast<double>(ns) - mean.ns);
+  mean.variance = count > 1 ? squares / (count - 1) / count : 0;
+  return mean;
+}
+
+// What drawn requests computed, by path; of turns in which cores were kept awake, and of others. Those of paths that hardly any request
+// took are together.
+struct ByTurn {
+  std::vector<int64_t> awake_ns, left_alone_ns;
+};
+std::map<uint64_t, ByTurn> by_path(const DrawnRequests& drawn, const std::vector<model::Turn>& turns) {
+  constexpr size_t kEachMin = 10;
+  std::map<uint64_t, ByTurn> all;
+  for (size_t i = 0; i < drawn.all.size(); ++i) {
+    if (turns[i] == model::Turn::both) continue;
+    ByTurn& path = all[path_of(drawn, drawn.all[i])];
+    (turns[i] == model::Turn::awake ? path.awake_ns : path.left_alone_ns).push_back(computed_ns(drawn, drawn.all[i]));
+  }
+  ByTurn rest;
+  std::erase_if(all, [&](const auto& entry) {
+    const ByTurn& path = entry.second;
+    if (path.awake_ns.size() >= kEachMin && path.left_alone_ns.size() >= kEachMin) return false;
+    rest.awake_ns.insert(rest.awake_ns.end(), path.awake_ns.begin(), path.awake_ns.end());
+    rest.left_alone_ns.insert(rest.left_alone_ns.end(), path.left_alone_ns.begin(), path.left_alone_ns.end());
+    return true;
+  });
+  if (rest.awake_ns.size() >= kEachMin && rest.left_alone_ns.size() >= kEachMin) all[0] = std::move(rest);
+  return all;
+}
+
+// How much of what is in `after_idle` is left out if caches take that long to fill.
+double left_out_ns(std::span<const AfterIdle> after_idle, int64_t full_ns) {
+  double sum_ns = 0;
+  int64_t left_ns = 0;
+  uint32_t idle = 0;  // they are numbered from 1
+  for (const AfterIdle& part : after_idle) {
+    if (std::exchange(idle, part.idle) != part.idle) left_ns = full_ns;
+    const int64_t refill_ns = std::min(left_ns, refill_most_ns(part.cpu_ns, part.share));
+    left_ns -= refill_ns;
+    sum_ns += part.share * static_cast<double>(refill_ns);
+  }
+  return sum_ns;
+}
+
 }  // namespace
+
+size_t slow_beginning(const DrawnRequests& drawn) {
+  constexpr size_t kKeptMin = 200;
+  constexpr double kFasterMin = 0.05;
+  std::vector<int64_t> computed;
+  for (const RequestTemplate& one : drawn.all) computed.push_back(computed_ns(drawn, one));
+  size_t begin = 0;
+  for (;;) {
+    const size_t half = (computed.size() - begin) / 2;
+    if (half < kKeptMin) return begin;
+    const auto middle = computed.begin() + static_cast<ptrdiff_t>(begin + half);
+    const Mean first = trimmed_mean({computed.begin() + static_cast<ptrdiff_t>(begin), middle});
+    const Mean second = trimmed_mean({middle, computed.end()});
+    const double sure_ns = 2 * std::sqrt(first.variance + second.variance);
+    if (first.ns - second.ns <= std::max(kFasterMin * first.ns, sure_ns)) return begin;
+    begin += half;
+  }
+}
+
+// By paths, as the mix of requests need not be the same in both kinds of turns.
+std::optional<MeasuredCold> measured_cold(const DrawnRequests& drawn, const model::AwakeTurns& awake) {
+  constexpr size_t kEachMin = 50;
+  std::vector<model::Turn> turns;
+  for (const RequestTemplate& one : drawn.all) {
+    const RunRequest& served = drawn.served[one.request];
+    turns.push_back(awake.of(served.arrived_ns, served.answered_ns));
+  }
+  size_t awake_count = 0, count = 0;
+  double more_ns = 0, variance = 0, mean_ns = 0;  // sums of the requests on cores that were left alone
+  for (const auto& [path, of_turns] : by_path(drawn, turns)) {
+    const Mean warm = trimmed_mean(of_turns.awake_ns), cold = trimmed_mean(of_turns.left_alone_ns);
+    const auto weight = static_cast<double>(of_turns.left_alone_ns.size());
+    more_ns += weight * (cold.ns - warm.ns);
+    variance += weight * weight * (cold.variance + warm.variance);
+    mean_ns += weight * cold.ns;
+    count += of_turns.left_alone_ns.size();
+    awake_count += of_turns.awake_ns.size();
+  }
+  if (count < kEachMin || awake_count < kEachMin || mean_ns <= 0) return std::nullopt;
+  MeasuredCold found{.share = std::max(0.0, more_ns / mean_ns), .error = 2 * std::sqrt(variance) / mean_ns};
+  std::vector<bool> is_left_alone(drawn.program.fibers.size());
+  size_t left_alone = 0;
+  for (size_t i = 0; i < drawn.all.size(); ++i) {
+    if (turns[i] != model::Turn::left_alone) continue;
+    ++left_alone;
+    each_fiber(drawn.program, drawn.all[i], [&](uint32_t fiber) { is_left_alone[fiber] = true; });
+  }
+  std::vector<AfterIdle> after_idle;
+  for (const AfterIdle& part : drawn.program.after_idle) {
+    if (is_left_alone[part.fiber]) after_idle.push_back(part);
+  }
+  const double wanted_ns = std::max(0.0, more_ns) / static_cast<double>(count) * static_cast<double>(left_alone);
+  int64_t low_ns = 0, high_ns = model::ColdCores::kFullNsMax;
+  while (high_ns - low_ns > 1) {
+    const int64_t middle_ns = low_ns + (high_ns - low_ns) / 2;
+    (left_out_ns(after_idle, middle_ns) < wanted_ns ? low_ns : high_ns) = middle_ns;
+  }
+  found.full_ns = low_ns;
+  return found;
+}
 
 int64_t computed_ns(const DrawnRequests& drawn, const RequestTemplate& one) {
   uint64_t sum_ns = 0;
@@ -107,7 +262,8 @@ int64_t computed_ns(const DrawnRequests& drawn, const RequestTemplate& one) {
   return static_cast<int64_t>(sum_ns);
 }
 
-// What a thread that is no worker computes is shared evenly among the requests that it handed on.
+// What a thread that is no worker computed while drawn requests were served is shared evenly among those that it handed on. (Before, the
+// program started, and a JVM had compiled little of it.)
 HandOns hand_ons(const DrawnRequests& drawn) {
   const model::Trace& trace = drawn.facts.trace();
   const std::vector<uint32_t> by = handed_on_by(drawn, wakers_of_servers(drawn));
@@ -130,8 +286,9 @@ HandOns hand_ons(const DrawnRequests& drawn) {
     if (run.kind == model::TaskKind::thread && run.start.valid()) add(trace.thread_of(run.start).value, i);
   }
   for (const auto& [thread, count] : handed) {
-    each[thread].cpu_ns /= count;
-    each[thread].refill_ns /= count;
+    const double part = part_while_drawn(drawn, thread) / static_cast<double>(count);
+    each[thread].cpu_ns = static_cast<int64_t>(part * static_cast<double>(each[thread].cpu_ns));
+    each[thread].refill_ns = static_cast<int64_t>(part * static_cast<double>(each[thread].refill_ns));
   }
   HandOns found;
   found.threads = static_cast<uint32_t>(handed.size());

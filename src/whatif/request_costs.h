@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "model/awake_turns.h"
 #include "model/facts.h"
 #include "whatif/request_run.h"
 #include "whatif/request_template.h"
@@ -42,6 +44,21 @@ HandOns hand_ons(const DrawnRequests& drawn);
 // What threads that serve no request computed for each request, beside it: those of a library's own pool, say. 0: of a JVM, whose compiler
 // and collector are not a request's; and where it is little.
 int64_t beside_ns(const DrawnRequests& drawn, const HandOns& handed);
+
+// How many requests at the beginning a JVM computed longer for than for later ones, because it still compiled: half of them, half of the
+// others, and so on, as long as the rest is enough to draw from and its second half computed less than its first.
+size_t slow_beginning(const DrawnRequests& drawn);
+
+// What requests computed longer on cores that had been idle, by the turns in which the recorder kept cores awake and those in which it
+// did not.
+struct MeasuredCold {
+  int64_t full_ns = 0;  // ColdCores::full_ns(): with that, requests of both kinds of turns compute the same on average
+  double share = 0;     // of what requests computed on cores that were left alone
+  double error = 0;     // of that share: two standard errors
+};
+// Nothing where too few requests were served in turns of either kind. `awake` are those of the recording. REQUIRES: the program's
+// LeftOut::keeps_after_idle
+std::optional<MeasuredCold> measured_cold(const DrawnRequests& drawn, const model::AwakeTurns& awake);
 
 struct ColdStarts {
   // What a request computes more if the core was idle before it (caches are cold, as is the core of a virtual machine that slept).

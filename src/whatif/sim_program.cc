@@ -253,7 +253,7 @@ class Compiler {
     // Where the trace says when handing out ended, the recorder looks at the stack behind the event's time.
     const bool behind =
         walk.kind() == EventKind::task_spawn && walk.a() != UINT32_MAX && program_.costs->handed[walk.a()];
-    owed_ns_ = std::min(kMostNs, owed_ns_ + owed_behind_ns_ + (behind ? 0 : ns));
+    owed_ns_ = std::min(std::max(kMostNs, ns), owed_ns_ + owed_behind_ns_ + (behind ? 0 : ns));
     owed_behind_ns_ = behind ? ns : 0;
   }
 
@@ -342,14 +342,18 @@ class Compiler {
 
   // A part of what was computed since the core was idle filled its caches again.
   void add_computing(Draft& draft, int64_t begin_ns, int64_t cpu_ns) {
-    constexpr double kRefillMost = 0.75;  // no computing is nothing but misses
     for (; cold_place_ < cold_.size() && cold_[cold_place_].time_ns <= begin_ns; ++cold_place_) {
       refill_left_ns_ = program_.left_out.cold_cores.full_ns();
       refill_share_ = program_.left_out.cold_cores.share(cold_[cold_place_].idle_ns);
+      ++found_idle_;
     }
-    const int64_t refill_ns =
-        std::min(refill_left_ns_, static_cast<int64_t>(kRefillMost * static_cast<double>(cpu_ns)));
+    const int64_t refill_ns = std::min(refill_left_ns_, refill_most_ns(cpu_ns, refill_share_));
     refill_left_ns_ -= refill_ns;
+    if (program_.left_out.keeps_after_idle) {
+      if (refill_ns > 0 && refill_share_ > 0)
+        program_.after_idle.push_back({draft.fiber, found_idle_, refill_share_, cpu_ns});
+      return add(draft, OpCode::cpu, static_cast<uint64_t>(cpu_ns));
+    }
     cpu_ns -= static_cast<int64_t>(refill_share_ * static_cast<double>(refill_ns));
     add(draft, OpCode::cpu, static_cast<uint64_t>(cpu_ns));
     if (refill_ns > 0) draft.ops.push_back({static_cast<uint64_t>(refill_ns), kNoEvent, OpCode::refill});
@@ -728,6 +732,7 @@ class Compiler {
   // Of the current thread:
   std::span<const model::ColdStart> cold_;
   size_t cold_place_ = 0;
+  uint32_t found_idle_ = 0;     // times that a core was found idle
   int64_t refill_left_ns_ = 0;  // that computing since the last cold start may have taken
   double refill_share_ = 0;     // ... and the share of that which it took
   Crowding crowding_;

@@ -132,6 +132,22 @@ struct Release {
   int64_t time_ns;  // after the run's beginning
 };
 
+// Of what a thread computed in `cpu_ns`, with that share of the filling of caches, how long all of that filling takes at most: three
+// quarters of both, as no computing is nothing but misses.
+constexpr int64_t refill_most_ns(int64_t cpu_ns, double share) {
+  constexpr double kMost = 0.75;
+  return static_cast<int64_t>(kMost / (1 - kMost * (1 - share)) * static_cast<double>(cpu_ns));
+}
+
+// What was computed after a core had been idle, for as long as its caches may have been cold.
+struct AfterIdle {
+  uint32_t fiber;
+  uint32_t
+      idle;  // the times that a core was found idle are numbered; parts of the computing after one of them follow each other
+  double share;  // ColdCores::share()
+  int64_t cpu_ns;
+};
+
 struct SimProgram {
   const model::Trace* trace = nullptr;
   std::span<const model::ThreadUse> uses;
@@ -182,9 +198,10 @@ struct SimProgram {
   SyncFacts sync;  // empty but for native traces and those with locks
   Rounds rounds;
   LeftOut left_out;
-  model::CoresLeft cores_left;  // but for SimulateOptions::whole_cores
-  int64_t begin_ns = 0;         // the recorded run's beginning ...
-  int64_t end_ns = 0;           // ... and the end of the last fiber that is not background
+  std::vector<AfterIdle> after_idle;  // only where `left_out` asks for it
+  model::CoresLeft cores_left;        // but for SimulateOptions::whole_cores
+  int64_t begin_ns = 0;               // the recorded run's beginning ...
+  int64_t end_ns = 0;                 // ... and the end of the last fiber that is not background
   uint64_t unknown_waits = 0;
   uint32_t marks = 0;  // instants of `mark` operations
   // By task that is the run of a thread: that thread. Empty: the trace's events say it.

@@ -54,18 +54,33 @@ double share_of(size_t took, size_t queued) {
   return took + queued < kEnough ? 0 : static_cast<double>(took) / static_cast<double>(took + queued);
 }
 
-// A thread that runs right after another one left a core had queued for that core, or preempted the other one.
-double preempting_share(const model::Trace& trace, std::span<const Leaving> leavings) {
+// Threads that run right after another one left a core: they had queued for that core, or preempted the other one.
+struct Comings {
   size_t took = 0, queued = 0;
+
+  void add(std::span<const Leaving> leavings, int64_t core_ns) {
+    const Leaving* left = left_before(leavings, core_ns);
+    if (left == nullptr || (left->preempted && left->ran_ns >= kTurnMin)) return;
+    ++(left->preempted ? took : queued);
+  }
+  double share() const { return share_of(took, queued); }
+};
+
+// Of those that a release woke while all cores were in use. Where these are few, of all threads: a packet's or a timer's interrupt wakes,
+// too, and Linux lets such a thread preempt more often than one that the running thread wakes.
+double preempting_share(const model::Trace& trace, std::span<const model::CriticalSection> sections, const Woken& woken,
+                        const BusyCores& busy, std::span<const Leaving> leavings) {
+  Comings by_release, all;
+  for (size_t s = 0; s < woken.by_release.size(); ++s) {
+    if (woken.woke(s) && !busy.was_free(sections[s].release_ns)) by_release.add(leavings, woken.by_release[s].core_ns);
+  }
+  if (by_release.took + by_release.queued >= kEnough) return by_release.share();
   for (const std::vector<model::CpuGap>& gaps : trace.cpu) {
     for (const model::CpuGap& gap : gaps) {
-      if (gap.preempted) continue;
-      const Leaving* left = left_before(leavings, gap.in_ns);
-      if (left == nullptr || (left->preempted && left->ran_ns >= kTurnMin)) continue;
-      ++(left->preempted ? took : queued);
+      if (!gap.preempted) all.add(leavings, gap.in_ns);
     }
   }
-  return share_of(took, queued);
+  return all.share();
 }
 
 // The threads that were woken while a core was free: how many preempted another one's thread, or queued for its core.
@@ -108,7 +123,7 @@ WakePlacement measure_wake_placement(const model::Trace& trace, std::span<const 
   placement.known = woken.known;
   if (!woken.known) return placement;
   const std::vector<Leaving> leavings = leavings_of(trace);
-  placement.preempting = preempting_share(trace, leavings);
+  placement.preempting = preempting_share(trace, sections, woken, busy, leavings);
   std::vector<int64_t> ways_ns = all_ways_by_kernel(sections, woken, busy);
   std::ranges::sort(ways_ns);
   const int64_t longest_ns = longest_way_ns(ways_ns);

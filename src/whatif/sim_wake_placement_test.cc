@@ -62,6 +62,38 @@ TEST(WakePlacement, CountsThoseThatStayBesideAnIdleCoreAsNotPreempting) {
   EXPECT_DOUBLE_EQ(placement.preempting_though_idle, 30.0 / (30 + 10 + 38));
 }
 
+// One core. x sleeps with the mutex, and y asks for it meanwhile; x releases it and goes on computing. In `taken` rounds y preempts it
+// then. In each round z comes from a sleep of its own, and preempts x, too.
+double preempting_on_one_core(int count, int taken) {
+  std::string x = "0 x thread_begin\n", y = "0 y thread_begin\n10 y cpu_out blocked\n";
+  std::string z = "0 z thread_begin\n20 z cpu_out blocked\n";
+  for (int i = 0; i < count; ++i) {
+    const int64_t at = (i + 1) * kPlacementRoundNs;
+    x += fmt::format(
+        "{0} x lock_acquire l -\n{1} x cpu_out blocked\n{2} x cpu_in\n{3} x lock_release l -\n{4} x cpu_out {5}\n", at,
+        at + 1'000, at + 500'000, at + 510'000, at + 560'000, i < taken ? "preempted" : "blocked");
+    y += fmt::format(
+        "{0} y cpu_in\n{1} y lock_request l -\n{2} y cpu_out blocked\n{3} y cpu_in\n{4} y lock_acquired l\n"
+        "{5} y lock_release l -\n{6} y cpu_out blocked\n",
+        at + 100'000, at + 101'000, at + 102'000, at + 560'500, at + 561'000, at + 562'000, at + 570'000);
+    x += fmt::format("{} x cpu_in\n{} x cpu_out preempted\n{} x cpu_in\n", at + 571'000, at + 600'000, at + 620'000);
+    z += fmt::format("{} z cpu_in\n{} z cpu_out blocked\n", at + 600'500, at + 619'500);
+  }
+  const int64_t end_ns = (count + 1) * kPlacementRoundNs;
+  y += fmt::format("{} y cpu_in\n", end_ns - 2000), z += fmt::format("{} z cpu_in\n", end_ns - 1000);
+  std::string text = "fact agent native\nfact cores 1\nlock l mutex table\nthread x\nthread y\nthread z\n" + x + y + z;
+  for (const char* thread : {"x", "y", "z"}) text += fmt::format("{} {} thread_end\n", end_ns, thread);
+  const base::Result<model::Trace> trace = model::parse_text(text);
+  EXPECT_TRUE(trace) << trace.error().message;
+  const std::vector<model::CriticalSection> sections = model::critical_sections(*trace);
+  return measure_wake_placement(*trace, sections, find_woken(*trace, sections), BusyCores(*trace, 1)).preempting;
+}
+
+TEST(WakePlacement, IsThatOfThreadsThatAReleaseWokeWhereThereAreEnough) {
+  EXPECT_DOUBLE_EQ(preempting_on_one_core(100, 25), 0.25);
+  EXPECT_DOUBLE_EQ(preempting_on_one_core(15, 0), 1.0 / 3);  // of all that come in a round, z alone preempts
+}
+
 TEST(WakePlacement, IsNoShareOfAHandful) {
   EXPECT_EQ(measured({.count = 100, .taken = 8, .left = 8}).preempting, 0);
 }

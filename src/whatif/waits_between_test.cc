@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <string>
 
 #include "whatif/load.h"
@@ -51,6 +52,18 @@ std::vector<WaitsBetween> waits_of(const std::string& text) {
   const base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, model::requests_by_connection(trace));
   EXPECT_TRUE(simulator.ok());
   return simulator ? simulator->unknown_waits() : std::vector<WaitsBetween>();
+}
+
+// A semaphore's waiter that finds no permit sleeps again; one that finds one wakes the next waiter first.
+TEST(WaitsBetween, WhoGetsAPermitAtLastHasWaitedForThat) {
+  const std::string text = requests_that_wait("take", 200);
+  const std::regex came("([0-9]+) w2 block_end park\n");
+  const std::string again = "$&$1 w2 block_begin park take\n$1 w2 block_end park\n$1 w2 wake main\n";
+  EXPECT_EQ(waits_of(std::regex_replace(text, came, again)).size(), 1u);
+  EXPECT_EQ(waits_of("pool sem permits 1 1 Semaphore\n" +
+                     std::regex_replace(text, came, again + "$1 w2 permit_take sem 1\n$1 w2 permit_give sem 1\n"))
+                .size(),
+            0u);
 }
 
 // Half of the 20 requests a second wait, 0.1 at a time: rho / (1 - rho) is 0.2, or 0.4.

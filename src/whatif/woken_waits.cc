@@ -10,15 +10,37 @@ namespace {
 using model::EventKind;
 using model::Trace;
 
+// Whether the thread gets permits by that block. A semaphore's waiter wakes the next one before it takes its permit;
+// one that finds none sleeps again.
+bool is_for_permits(const Trace& trace, uint32_t block_begin, uint32_t block_end, uint32_t thread_end) {
+  constexpr uint32_t kWakesMost = 2;
+  uint32_t wakes = 0;
+  for (uint32_t i = block_end + 1; i < thread_end; ++i) {
+    switch (trace.kind[i]) {
+      case EventKind::permit_take:
+        return true;
+      case EventKind::wake:
+        if (++wakes > kWakesMost) return false;
+        break;
+      case EventKind::block_begin:
+        if (trace.b[i] != trace.b[block_begin]) return false;  // another place
+        wakes = 0;
+        break;
+      case EventKind::block_end:
+        break;
+      default:
+        return false;
+    }
+  }
+  return false;
+}
+
 // The block's end, if the thread did not get permits by it.
 std::optional<uint32_t> end_of_block(const Trace& trace, uint32_t begin) {
   const uint32_t end = trace.thread_events(trace.thread_of(model::EventIndex(begin))).end;
   uint32_t i = begin + 1;
   while (i < end && trace.kind[i] != EventKind::block_end) ++i;
-  if (i == end) return std::nullopt;
-  for (uint32_t next = i + 1; next < end && next <= i + 2; ++next) {
-    if (trace.kind[next] == EventKind::permit_take) return std::nullopt;
-  }
+  if (i == end || is_for_permits(trace, begin, i, end)) return std::nullopt;
   return i;
 }
 

@@ -13,7 +13,7 @@ variant unusable.
 
 --predict has `contrafact load` predict the curves from one recording of the base, under an open loop at 0.3 of its saturation: the base's, and by --apply with
 the spec that specs/ has of it each variant's. --advise asks `contrafact advise` what to change, and compares that with the variant that
-helps most. comparison.py has the aims, and what is held. JVMs are recorded with --warm, or with --no-warm without.
+helps most. comparison.py has the aims, and what is held. Recordings are made with --warm, or with --no-warm without.
 
 --keep FOLDER keeps each measured curve, and takes what is there: an interrupted command goes on where it stopped. --record FOLDER does the same with
 recordings: NAME-open.cft, NAME-closed.cft under a closed loop with as many connections as saturate the base, NAME-locks.cft with the sections of
@@ -161,7 +161,7 @@ def curve(options, case, variant, number, saturation_per_s):
 
 
 def trace_of(options, case, load):
-    plain = "-plain" if options.no_warm and case["runs"] != "native" else ""
+    plain = "-plain" if options.no_warm else ""
     return options.record / f"{case['name']}-{load}{plain}.cft"
 
 
@@ -188,7 +188,7 @@ def record(options, case, base):
 
 def record_one(options, case, name, load, trace):
     more = ["--classes-from", trace_of(options, case, "open")] if name == "locks" else ["--children"] if case.get("processes") else []
-    warm = [] if case["runs"] == "native" or options.no_warm else ["--warm"]
+    warm = [] if options.no_warm else ["--warm"]
     with server.running(options, case, "base", [options.contrafact, "record", "-q", *warm, *more, "-o", trace, "--"]) as service:
         clients.write_requests(options.folder, service.port, programs.requests(case))
         load(service)  # warms it up
@@ -408,7 +408,7 @@ def parse():
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--beside", action="store_true", help="a program that computes all the time shares the server's core")
     parser.add_argument("--no-avx512", action="store_true")
-    parser.add_argument("--no-warm", action="store_true", help="JVMs are recorded without --warm")
+    parser.add_argument("--no-warm", action="store_true", help="recordings are made without --warm")
     parser.add_argument("--kept", action="store_true", help="nothing is measured or recorded: what is not kept is left out")
     options = parser.parse_args()
     if options.kept and not options.keep:

@@ -5,16 +5,20 @@ import static java.lang.ContrafactEvents.U;
 /**
  * What recording takes the thread that it happens on, by kind of event: of one task in PERIOD, each probe is timed as a whole, with the
  * context that it may take. In a run of many small tasks the recorder takes more time than the tasks do; who predicts what fewer
- * tasks gain has to know it.
+ * tasks gain has to know it. Of what a service does for a request (blocks, sockets, wakes, endpoints), one event in four is timed.
  *
  * A sum and a count for each kind. They are racy, so an addition may be lost; that changes a mean little. A probe that took longer
- * than LONGEST_NS lost its core or made a row of a table: that is not what events cost.
+ * than LONGEST_NS lost its core or made a row of a table: that is not what events cost. A service that is asked now and then finds its
+ * caches cold, and a stack is walked over many methods: LONGEST_CALL_NS. In the beginning all that is interpreted, so the mean is of the
+ * latest events.
  */
 final class ContrafactCosts {
   private static final int PERIOD = 61;  // a prime, since contexts are taken of every 16th task
   private static final int TIMED = 1;
-  private static final int KINDS = ContrafactEvents.WAIT_END + 1;
+  private static final int KINDS = ContrafactEvents.ENDPOINT + 1;
   private static final int LONGEST_NS = 5_000;
+  private static final int LONGEST_CALL_NS = 200_000;
+  private static final int LATEST = 512;  // events, that a mean is of
   private static final int COUNT_MIN = 100;
   private static final long SLOT_BYTES = 16;
   // By kind of event, and behind these the clock: the sum of the times in ns, and their number.
@@ -28,6 +32,7 @@ final class ContrafactCosts {
 
   static void prepare() {
     end(0, begin(TIMED));
+    ended(0, began());
     add(0, -U.getLong(SLOTS));
     U.setMemory(SLOTS, SLOT_BYTES * (KINDS + 1), (byte) 0);
     of(0);
@@ -44,6 +49,30 @@ final class ContrafactCosts {
       long now = System.nanoTime();
       add(kind, now - began);
       add(KINDS, System.nanoTime() - now);
+    }
+  }
+
+  /** The time now, if this event is one of four; else 0. */
+  static long began() {
+    long now = System.nanoTime();
+    return (now >> 5 & 3) == 0 ? now : 0;
+  }
+
+  /** As end, of what began() was asked for. */
+  static void ended(int kind, long began) {
+    if (began == 0) {
+      return;
+    }
+    long ns = System.nanoTime() - began;
+    if (ns < LONGEST_CALL_NS) {
+      long slot = SLOTS + SLOT_BYTES * kind;
+      long count = U.getLong(slot + 8);
+      if (count < LATEST) {
+        U.putLong(slot, U.getLong(slot) + ns);
+        U.putLong(slot + 8, count + 1);
+      } else {
+        U.putLong(slot, U.getLong(slot) + ns - mean(kind));
+      }
     }
   }
 

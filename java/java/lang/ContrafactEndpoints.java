@@ -39,22 +39,28 @@ public final class ContrafactEndpoints {
   /** A path that a client sent. The method is a String, or an object that stands for it. */
   public static void path(Object method, String path) {
     if (live && path != null) {
+      long began = ContrafactCosts.began();
       emitAlso(Thread.currentThread(), ENDPOINT, numberOf(textOf(method), path, false, null), BY_PATH);
+      ContrafactCosts.ended(ENDPOINT, began);
     }
   }
 
   /** HttpServer: the context that serves it. What serves everything says nothing. */
   public static void context(String method, String path, String context) {
     if (live && path != null) {
+      long began = ContrafactCosts.began();
       boolean all = context == null || context.length() <= 1;
       emitAlso(Thread.currentThread(), ENDPOINT, numberOf(method, all ? path : context, !all, null), BY_MAPPING);
+      ContrafactCosts.ended(ENDPOINT, began);
     }
   }
 
   /** A servlet, or the container before it: the request says to what its path is mapped. */
   public static void servlet(String method, String path, Object request) {
     if (live && path != null) {
+      long began = ContrafactCosts.began();
       emitAlso(Thread.currentThread(), ENDPOINT, numberOf(method, path, false, request), BY_MAPPING);
+      ContrafactCosts.ended(ENDPOINT, began);
     }
   }
 

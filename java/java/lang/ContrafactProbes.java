@@ -206,9 +206,11 @@ public final class ContrafactProbes {
       return 0;
     }
     U.putInt(thread, QUIET, 1);
+    long began = ContrafactCosts.began();
     int context = context();
     ContrafactSetLog.part(thread);
     emit(thread, BLOCK_BEGIN, reason, context);
+    ContrafactCosts.ended(BLOCK_BEGIN, began);
     if (carrier() != thread) {
       U.putLong(thread, STOPPED, System.nanoTime());
       U.putInt(thread, STOPPED_AT, context);
@@ -258,12 +260,14 @@ public final class ContrafactProbes {
 
   public static void blockEnd(Throwable failure, long token) {
     if (token != 0) {
+      long began = ContrafactCosts.began();
       Thread thread = Thread.currentThread();
       emit(thread, BLOCK_END, (int) (token >> 1));
       if (carrier() != thread) {
         ContrafactThreads.stayed(thread, U.getInt(thread, STOPPED_AT));
       }
       U.putInt(thread, QUIET, U.getInt(thread, QUIET) - 1);
+      ContrafactCosts.ended(BLOCK_END, began);
     }
   }
 
@@ -277,10 +281,12 @@ public final class ContrafactProbes {
 
   public static void unparking(Thread target) {
     if (live && target != null) {
+      long began = ContrafactCosts.began();
       int id = threadId(target);
       Thread thread = Thread.currentThread();
       if (id >= 0 && thread.getClass() != CARRIER && !isRequesting(thread)) {
         emit(thread, WAKE, id);
+        ContrafactCosts.ended(WAKE, began);
       }
     }
   }

@@ -65,6 +65,7 @@ public final class ContrafactSockets {
   public static void received(long count, FileDescriptor descriptor, long time) {
     if (live && (count > 0 || count == END)) {
       Thread thread = Thread.currentThread();
+      long began = ContrafactCosts.began();
       long over = System.nanoTime();
       if (time != 0 && over - time >= WAITED_NS_MIN) {
         blocked(thread, IO, time, over);
@@ -72,6 +73,7 @@ public final class ContrafactSockets {
       int number = numberOf(descriptor);
       if (number >= 0) {
         emitAt(thread, RECEIVE, over, number, count > 0 ? bytes(count) : 0);
+        ContrafactCosts.ended(RECEIVE, began);
       }
     }
   }
@@ -82,9 +84,11 @@ public final class ContrafactSockets {
 
   public static void sent(long count, FileDescriptor descriptor, long time) {
     if (live && count > 0 && time != 0) {
+      long began = ContrafactCosts.began();
       int number = numberOf(descriptor);
       if (number >= 0) {
         emitAt(Thread.currentThread(), SEND, time, number, bytes(count));
+        ContrafactCosts.ended(SEND, began);
       }
     }
   }

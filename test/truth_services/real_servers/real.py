@@ -128,7 +128,7 @@ def record(options, name, one, found):
              "saturated": lambda service: saturated(options, one, service, connections)}
     for load, ask in loads.items():
         trace = options.record / f"{name}-{load}.cft"
-        with running(options, one, [options.contrafact, "record", "-q", *one.recorded_with, "-o", trace, "--"]) as service:
+        with running(options, one, [options.contrafact, "record", "-q", "--warm", "-o", trace, "--"]) as service:
             if one.warm_up_s and load == "saturated":
                 warm_up(options, one, service)
             elif one.warm_up_s:

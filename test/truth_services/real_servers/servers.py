@@ -28,7 +28,6 @@ class Server:
     programs = ()  # that must be installed
     protocol = ""
     warm_up_s = 0  # besides what is asked to measure: of a JVM, until it has compiled what it runs
-    recorded_with = ()  # options of `contrafact record`
     per_s = 5_000.0  # a first guess for clients that count requests, not seconds; what was measured last afterwards
 
     def missing(self):
@@ -223,7 +222,6 @@ class Tomcat(Server):
     programs = ("java", "wrk")
     protocol = "http"
     warm_up_s = 15
-    recorded_with = ("--warm",)
     HOME, EXAMPLES = pathlib.Path("/usr/share/tomcat10"), pathlib.Path("/usr/share/tomcat10-examples/examples")
     PATHS = ("servlets/servlet/HelloWorldExample", "servlets/servlet/RequestInfoExample", "servlets/servlet/RequestHeaderExample",
              "servlets/servlet/RequestParamExample?firstname=Ada&lastname=Lovelace", "servlets/index.html")
