@@ -7,7 +7,7 @@ and predict what they can answer with twice as many workers; both are really mea
 such limit, as what the backend took then it takes at any load.
 
 The backend's workers sleep for each request, so that what is predicted hardly depends on the machine. Exit status 77 (not measured) where others left the
-programs so little of the machine that they answer much less than they could."""
+programs so little of the machine that they answer much less than they could, or used much of it during the recording: then sleeps last longer."""
 import argparse
 import json
 import pathlib
@@ -28,6 +28,7 @@ CLIENTS = 24  # more than there are workers in any variant
 SECONDS = 3
 RECORDED_CLIENTS, RECORDED_PAUSE_S, RECORDED_SECONDS = 2, 0.02, 8
 OFF_MAX = 0.1  # what is predicted, of what is measured
+BUSY_MAX = 0.4  # of all cores, while it is recorded: the programs use a tenth
 USABLE_MIN = 0.75  # of what the workers' sleeps allow
 
 
@@ -79,6 +80,21 @@ def answered_per_s(port, clients, seconds, pause_s=0.0):
     return sum(client.answers for client in all_clients) / (time.monotonic() - begin)
 
 
+def cores_s():
+    """For how long all cores were in use, and for how long there were any."""
+    ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+
+
+def asked_for_a_recording(port):
+    """Not measured, if others use the machine meanwhile."""
+    busy, there = cores_s()
+    answered_per_s(port, RECORDED_CLIENTS, RECORDED_SECONDS, RECORDED_PAUSE_S)
+    busy, there = (now - then for now, then in zip(cores_s(), (busy, there)))
+    if busy > BUSY_MAX * there:
+        shortest_run.not_measured(f"{100 * busy / there:.0f} % of the cores were in use during the recording")
+
+
 def running(words, port):
     service = services.Service(words)
     service.wait_for_port(port)
@@ -107,7 +123,7 @@ def record_together(programs, folder):
     """Recordings of both, by one command; the gateway's first."""
     port = services.free_port()
     with running([*programs.record(folder / "run.cft", "--children"), *programs.together(port, services.free_port(), WORKERS)], port) as service:
-        answered_per_s(port, RECORDED_CLIENTS, RECORDED_SECONDS, RECORDED_PAUSE_S)
+        asked_for_a_recording(port)
         service.stop()
     return [folder / "run.cft", *sorted(folder.glob("run.[0-9]*.cft"))]
 
@@ -116,7 +132,7 @@ def record_apart(programs, folder):
     port, backend_port = services.free_port(), services.free_port()
     with running([*programs.record(folder / "backend.cft"), programs.folder / "joined_backend", backend_port, WORKERS], backend_port) as backend, \
          running([*programs.record(folder / "gateway.cft"), programs.folder / "joined_gateway", port, backend_port], port) as gateway:
-        answered_per_s(port, RECORDED_CLIENTS, RECORDED_SECONDS, RECORDED_PAUSE_S)
+        asked_for_a_recording(port)
         gateway.stop()
         backend.stop()
     return [folder / "gateway.cft", folder / "backend.cft"]
