@@ -10,7 +10,7 @@
 #include "analysis/lock_likeness.h"
 #include "base/saturating.h"
 #include "graph/sync_graph.h"
-#include "model/text_names.h"
+#include "model/processes.h"
 
 namespace contrafact::analysis {
 namespace {
@@ -60,11 +60,13 @@ struct RowRange {
 // By lock: the first lock of its group. A native program's variables have different names, or none: each is a group.
 std::vector<uint32_t> lock_groups(const model::Trace& trace) {
   std::vector<uint32_t> groups(trace.locks.size());
-  std::map<std::pair<format::LockKind, uint32_t>, uint32_t> firsts;  // by kind and name
+  std::map<std::tuple<uint32_t, format::LockKind, uint32_t>, uint32_t> firsts;  // by process, kind and name
   const bool native = model::is_native(trace);
   for (uint32_t i = 0; i < groups.size(); ++i) {
     const format::LockRow& row = trace.locks[i];
-    groups[i] = native || !row.name.valid() ? i : firsts.try_emplace({row.kind, row.name.value}, i).first->second;
+    const uint32_t process = model::process_of(trace, LockId(i));
+    groups[i] =
+        native || !row.name.valid() ? i : firsts.try_emplace({process, row.kind, row.name.value}, i).first->second;
   }
   return groups;
 }
@@ -412,9 +414,7 @@ class LockProfiler {
 }  // namespace
 
 std::string lock_name(const model::Trace& trace, LockId lock) {
-  const format::LockRow& row = trace.locks[lock.index()];
-  if (row.name.valid()) return std::string(trace.string(row.name));
-  return fmt::format("{} {}", model::kLockKindNames[row.kind], lock.value);
+  return model::lock_label(trace, lock);
 }
 
 LockProfile lock_profile(const model::Facts& facts, const LockProfileOptions& options) {

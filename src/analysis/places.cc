@@ -8,6 +8,8 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "model/processes.h"
+
 namespace contrafact::analysis {
 namespace {
 
@@ -67,7 +69,8 @@ std::vector<std::string> pool_names(const model::Trace& trace) {
   std::vector<std::string> names;
   std::unordered_map<std::string, size_t> seen;
   for (size_t i = 0; i < trace.pools.size(); ++i) {
-    std::string name = name_in_source(trace.string(trace.pools[i].name), fields[i]);
+    std::string name = model::with_process(trace, model::process_of(trace, model::PoolId(static_cast<uint32_t>(i))),
+                                           name_in_source(trace.string(trace.pools[i].name), fields[i]));
     const size_t same_before = seen[name]++;
     names.push_back(same_before == 0 ? std::move(name) : fmt::format("{} #{}", name, same_before + 1));
   }

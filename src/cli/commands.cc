@@ -59,11 +59,11 @@ const Command* command_named(std::string_view name) {
 }  // namespace
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> list{kRecordCommand,   kInfoCommand,    kAdviseCommand,  kEstimateCommand,
-                                         kCompareCommand,  kMetricsCommand, kTasksCommand,   kGranularityCommand,
-                                         kLoadCommand,     kLocksCommand,   kUlcCommand,     kFlowCommand,
-                                         kReplayCommand,   kExportCommand,  kProfileCommand, kBlueprintCommand,
-                                         kContextsCommand, kDoctorCommand,  kHelpCommand,    kVersionCommand};
+  static const std::vector<Command> list{
+      kRecordCommand,  kJoinCommand,   kInfoCommand,        kAdviseCommand,  kEstimateCommand,  kCompareCommand,
+      kMetricsCommand, kTasksCommand,  kGranularityCommand, kLoadCommand,    kLocksCommand,     kUlcCommand,
+      kFlowCommand,    kReplayCommand, kExportCommand,      kProfileCommand, kBlueprintCommand, kContextsCommand,
+      kDoctorCommand,  kHelpCommand,   kVersionCommand};
   return list;
 }
 

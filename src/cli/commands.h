@@ -10,6 +10,7 @@ extern const Command kProfileCommand;
 extern const Command kBlueprintCommand;
 extern const Command kContextsCommand;
 
+extern const Command kJoinCommand;
 extern const Command kInfoCommand;
 extern const Command kAdviseCommand;
 extern const Command kEstimateCommand;

@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/schemas.h"
 #include "cli/trace_input.h"
+#include "model/processes.h"
 #include "model/text_names.h"
 #include "model/thread_label.h"
 #include "table/value_text.h"
@@ -86,6 +87,19 @@ std::string incomplete_text(const model::Trace& trace, const std::string& count)
     text += fmt::format("{} {} {}", text == count ? ":" : ",", fact.key.substr(kSegments.size()), fact.value);
   }
   return text;
+}
+
+// Facts that say which rows are a process's: what they mean is shown instead.
+bool tells_rows(const model::Trace& trace, std::string_view key) {
+  return !trace.processes.empty() && key.starts_with(model::kProcessFact) &&
+         key.find_first_not_of("0123456789", model::kProcessFact.size()) == std::string_view::npos;
+}
+// "backend, process 4712, 9 threads"
+std::string process_text(const model::Trace& trace, size_t number) {
+  const model::Process& process = trace.processes[number];
+  const uint32_t begin = number == 0 ? 0 : trace.processes[number - 1].threads_end;
+  return fmt::format("{}, process {}, {}", process.name, process.pid,
+                     table::counted_text(process.threads_end - begin, "thread", "threads"));
 }
 
 bool has_accesses(const model::AccessLog& log) {
@@ -190,8 +204,9 @@ table::Table run_table(const Facts& facts) {
     add("bytes per access", table::number_text(static_cast<double>(facts.file_bytes) /
                                                static_cast<double>(std::max<uint64_t>(log.accesses, 1))));
   }
+  for (size_t i = 0; i < trace.processes.size(); ++i) add(fmt::format("process {}", i), process_text(trace, i));
   for (const model::Fact& fact : trace.facts) {
-    if (is_part_of_incomplete(fact.key) || fact.key.starts_with(kFieldName)) continue;
+    if (is_part_of_incomplete(fact.key) || fact.key.starts_with(kFieldName) || tells_rows(trace, fact.key)) continue;
     add(fact.key, fact.key == kIncomplete ? incomplete_text(trace, fact.value) : fact.value);
   }
   return table;
@@ -221,8 +236,8 @@ table::Table pools_table(const model::Trace& trace, bool with_semaphores) {
     if (is_semaphore(trace, pool) && !with_semaphores) continue;
     Cell most;
     if (pool.max_size != UINT32_MAX && pool.max_size != 0) most = int64_t{pool.max_size};
-    table.add_row(
-        {std::string(trace.string(pool.name)), kind_text(trace, pool), int64_t{pool.core_size}, most, tasks[p]});
+    table.add_row({model::pool_label(trace, model::PoolId(static_cast<uint32_t>(p))), kind_text(trace, pool),
+                   int64_t{pool.core_size}, most, tasks[p]});
   }
   table.set_empty_reason("the program used no pool");
   return table;

@@ -279,8 +279,9 @@ int prepare(const Options& options, const Session& session, Preparation& prepara
 }
 
 // One line, if more than one process was recorded. The pattern matches the files that the line does not name.
-void tell_of_further(const std::vector<std::string>& files, const std::string& pattern, bool native) {
+void tell_of_further(const std::string& output, const std::vector<std::string>& files, bool native) {
   if (files.empty()) return;
+  const std::string pattern = pattern_of_further_recordings(output);
   std::string names;
   for (size_t i = 0; i < std::min(files.size(), kFilesNamedMax); ++i) names += (i == 0 ? "" : ", ") + files[i];
   if (files.size() > kFilesNamedMax) names += fmt::format(" and {} more: {}", files.size() - kFilesNamedMax, pattern);
@@ -288,6 +289,8 @@ void tell_of_further(const std::vector<std::string>& files, const std::string& p
   const std::string_view what = native ? (one ? "process" : "processes") : one ? "JVM" : "JVMs";
   say(fmt::format("contrafact: note: the program started {} more {}, recorded in {} own: {}", files.size(), what,
                   one ? "a file of its" : "files of their", names));
+  say(fmt::format("contrafact: note: to see them as one: contrafact join -o all.cft {} {}", output,
+                  one ? files.front() : pattern));
 }
 
 // One line each about native processes of which not all is recorded.
@@ -368,7 +371,7 @@ int conclude(const Options& options, const Session& session, const Preparation& 
   const FurtherRecordings further = name_further_recordings(preparation.recording, options.output);
   for (const std::string& failure : further.failures) say(fmt::format("contrafact: {}", failure));
   if (!session.quiet) {
-    tell_of_further(further.files, pattern_of_further_recordings(options.output), preparation.native);
+    tell_of_further(options.output, further.files, preparation.native);
     tell_of_missing(recordings);
   }
   return end.exit_status;

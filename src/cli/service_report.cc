@@ -214,7 +214,7 @@ base::Result<std::vector<advise::ProgramLoads>> loads_of(const advise::Service& 
 }
 
 // All that is said above the table.
-std::string head_text(const AdviceDocument& document, const ServiceReport& report) {
+std::string service_head_text(const AdviceDocument& document, const ServiceReport& report) {
   const ServiceAdvice& advice = report.advice;
   const model::Trace& trace = document.trace();
   std::string out = requests_sentence(report.requests, report.arrivals, report.arrivals_given) + ".\n";
@@ -310,7 +310,7 @@ std::string service_text(const AdviceDocument& document, const ServiceReport& re
   for (const std::vector<ServiceChange>* list : {&advice.best, &advice.others}) {
     for (const ServiceChange& change : *list) further += change_text(document, report, change, ++rank, source);
   }
-  return printable_lines(starvations + head_text(document, report), style.unicode) + "\n" +
+  return printable_lines(starvations + service_head_text(document, report), style.unicode) + "\n" +
          table::render_text(service_changes_table(document, report), style) + printable_lines(further, style.unicode);
 }
 
@@ -318,7 +318,7 @@ std::string service_page(const AdviceDocument& document, const ServiceReport& re
   const table::Table changes = service_changes_table(document, report), loads = load_table(report.loads);
   const std::string command(document.trace().fact("command"));
   std::vector<std::string> notes;
-  std::istringstream head(head_text(document, report));
+  std::istringstream head(service_head_text(document, report));
   for (std::string line; std::getline(head, line);) notes.push_back(line);
   return report::load_page({.picture = load_picture_of(document.path, report.arrivals.open, report.loads),
                             .subtitle = command.empty() ? document.path : command,

@@ -4,6 +4,7 @@
 
 #include "export/perfetto.pb.h"
 #include "model/blocked_on.h"
+#include "model/processes.h"
 #include "model/thread_label.h"
 
 namespace contrafact::exporters {
@@ -21,6 +22,7 @@ constexpr uint32_t kFlagNeedsInterned = 2;
 constexpr uint64_t kProcessTrack = 1;
 constexpr uint64_t kThreadTracks = 1 << 8;
 constexpr uint64_t kCounterTracks = uint64_t{1} << 40;
+constexpr uint64_t kProcessTracks = uint64_t{1} << 41;  // of several processes
 constexpr int32_t kProcessIdUnknown = 1;
 // Virtual threads have no id of the system; theirs start above any that Linux gives.
 constexpr int32_t kVirtualThreadIds = 1 << 23;
@@ -56,12 +58,19 @@ class Writer {
       add_name(packet.mutable_interned_data()->add_debug_annotation_names(), i, kAnnotationNames[i]);
     }
     add(packet);
+    const std::string_view command = trace_.fact("command");
+    if (trace_.processes.empty())
+      return process_track(kProcessTrack, process_id(ThreadId(0)), command.empty() ? "recorded program" : command);
+    for (uint32_t i = 0; i < trace_.processes.size(); ++i)
+      process_track(kProcessTracks + i, valid_id(trace_.processes[i].pid), trace_.processes[i].name);
+  }
+
+  void process_track(uint64_t uuid, int32_t id, std::string_view name) {
     perfetto_wire::TracePacket process;
     auto* track = process.mutable_track_descriptor();
-    track->set_uuid(kProcessTrack);
-    track->mutable_process()->set_pid(process_id());
-    std::string_view command = trace_.fact("command");
-    track->mutable_process()->set_process_name(valid(command.empty() ? "recorded program" : command));
+    track->set_uuid(uuid);
+    track->mutable_process()->set_pid(id);
+    track->mutable_process()->set_process_name(valid(name));
     add(process);
   }
 
@@ -70,8 +79,8 @@ class Writer {
     perfetto_wire::TracePacket packet;
     auto* track = packet.mutable_track_descriptor();
     track->set_uuid(kThreadTracks + thread.value);
-    track->set_parent_uuid(kProcessTrack);
-    track->mutable_thread()->set_pid(process_id());
+    track->set_parent_uuid(track_of_process(model::process_of(trace_, thread)));
+    track->mutable_thread()->set_pid(process_id(thread));
     track->mutable_thread()->set_tid(row.os_tid != 0 ? static_cast<int32_t>(row.os_tid)
                                                      : kVirtualThreadIds + static_cast<int32_t>(thread.value));
     track->mutable_thread()->set_thread_name(valid(model::thread_label(trace_, thread)));
@@ -82,7 +91,7 @@ class Writer {
     perfetto_wire::TracePacket packet;
     auto* track = packet.mutable_track_descriptor();
     track->set_uuid(kCounterTracks + index);
-    track->set_parent_uuid(kProcessTrack);
+    track->set_parent_uuid(track_of_process(0));
     track->set_name(counter.name);
     track->mutable_counter()->set_unit_name(counter.unit);
     add(packet);
@@ -142,10 +151,18 @@ class Writer {
     entry->set_name(name);
   }
 
-  int32_t process_id() const {
-    std::string pid(trace_.fact("pid"));
-    int32_t number = std::atoi(pid.c_str());
-    return number > 0 ? number : kProcessIdUnknown;
+  uint64_t track_of_process(uint32_t process) const {
+    return process < trace_.processes.size() ? kProcessTracks + process : kProcessTrack;
+  }
+
+  static int32_t valid_id(int64_t number) {
+    return number > 0 && number <= INT32_MAX ? static_cast<int32_t>(number) : kProcessIdUnknown;
+  }
+
+  int32_t process_id(ThreadId thread) const {
+    const uint32_t process = model::process_of(trace_, thread);
+    if (process < trace_.processes.size()) return valid_id(trace_.processes[process].pid);
+    return valid_id(std::atoi(std::string(trace_.fact("pid")).c_str()));
   }
 
   const model::Trace& trace_;
@@ -236,7 +253,7 @@ class ThreadExport {
 
   std::string lock_name(uint32_t lock) const {
     if (lock < trace_.locks.size() && trace_.locks[lock].name.valid())
-      return Writer::valid(trace_.string(trace_.locks[lock].name));
+      return Writer::valid(model::lock_label(trace_, model::LockId(lock)));
     return "lock " + std::to_string(lock);
   }
 
@@ -269,7 +286,7 @@ class ThreadExport {
       annotate(packet, kSpawnedAt)->set_string_value(Writer::valid(trace_.context_label(row.spawn_context)));
     }
     if (row.pool.valid()) {
-      annotate(packet, kPool)->set_string_value(Writer::valid(trace_.string(trace_.pools[row.pool.index()].name)));
+      annotate(packet, kPool)->set_string_value(Writer::valid(model::pool_label(trace_, row.pool)));
     }
     if (row.spawn.valid()) packet.mutable_track_event()->add_terminating_flow_ids(start_flow(task));
     writer_.add(packet);

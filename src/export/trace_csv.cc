@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "model/processes.h"
 #include "model/text_names.h"
 #include "model/thread_label.h"
 #include "table/json_stream.h"
@@ -105,9 +106,11 @@ void add_threads(const model::Trace& trace, table::JsonStream& out) {
 
 void add_pools(const model::Trace& trace, table::JsonStream& out) {
   out.begin_array("pools");
-  for (const format::PoolRow& pool : trace.pools) {
-    out.item(
-        {{"name", std::string(trace.string(pool.name))}, {"core_size", pool.core_size}, {"max_size", pool.max_size}});
+  for (uint32_t i = 0; i < trace.pools.size(); ++i) {
+    const format::PoolRow& pool = trace.pools[i];
+    out.item({{"name", model::pool_label(trace, model::PoolId(i))},
+              {"core_size", pool.core_size},
+              {"max_size", pool.max_size}});
   }
   out.end_array();
 }
@@ -164,7 +167,7 @@ namespace {
 std::vector<Cell> task_cells(const model::Trace& trace, size_t task, int64_t begin_ns) {
   const model::TaskRow& row = trace.tasks[task];
   Cell body = row.body.valid() ? Cell(trace.method_label(row.body)) : Cell();
-  Cell pool = row.pool.valid() ? Cell(std::string(trace.string(trace.pools[row.pool.index()].name))) : Cell();
+  Cell pool = row.pool.valid() ? Cell(model::pool_label(trace, row.pool)) : Cell();
   return {static_cast<int64_t>(task),
           std::string(kTaskKinds[static_cast<size_t>(row.kind)]),
           std::move(body),

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "improve/spec_parts.h"
+#include "model/processes.h"
 
 namespace contrafact::improve {
 
@@ -10,7 +11,7 @@ namespace {
 uint32_t number_of(const model::Trace& trace, model::PoolId pool) {
   uint32_t number = 0;
   for (uint32_t i = 0; i < pool.index(); ++i) {
-    number += trace.string(trace.pools[i].name) == trace.string(trace.pools[pool.index()].name);
+    number += model::pool_label(trace, model::PoolId(i)) == model::pool_label(trace, pool);
   }
   return number;
 }
@@ -22,7 +23,7 @@ Json size_entry(const SpecTrace& in, const whatif::Improvement& improvement) {
   json["optimisation"] = name_of(improvement.optimisation);
   if (!improvement.threads.empty()) json[improvement.is_resource ? "resource" : "threads"] = improvement.threads;
   if (improvement.pool.valid()) {
-    json["pool"] = in.trace.string(in.trace.pools[improvement.pool.index()].name);
+    json["pool"] = model::pool_label(in.trace, improvement.pool);
     json["number"] = number_of(in.trace, improvement.pool);
   }
   json["size"] = {{"before", improvement.size_before}, {"after", improvement.size_after}};
@@ -61,7 +62,7 @@ base::Result<Candidate> select_size(const SpecTrace& in, const Json& entry, cons
   const uint32_t number = entry.value("number", 0u);
   for (uint32_t i = 0; i < in.trace.pools.size(); ++i) {
     const model::PoolId pool(i);
-    if (in.trace.string(in.trace.pools[i].name) != name || number_of(in.trace, pool) != number) continue;
+    if (model::pool_label(in.trace, pool) != name || number_of(in.trace, pool) != number) continue;
     candidate.improvement.pool = candidate.pool = pool;
     return candidate;
   }

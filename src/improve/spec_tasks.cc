@@ -6,6 +6,7 @@
 
 #include "improve/spec_parts.h"
 #include "improve/task_change.h"
+#include "model/processes.h"
 
 namespace contrafact::improve {
 
@@ -56,8 +57,9 @@ Json task_entry(const SpecTrace& in, const Improvement& improvement) {
   std::set<std::string> names;
   for (TaskId task : improvement.tasks) {
     const model::PoolId pool = trace.tasks[task.index()].pool;
-    if (pool.valid() && names.insert(std::string(trace.string(trace.pools[pool.index()].name))).second)
-      pools.push_back(trace.string(trace.pools[pool.index()].name));
+    if (!pool.valid()) continue;
+    const auto [name, is_new] = names.insert(model::pool_label(trace, pool));
+    if (is_new) pools.push_back(*name);
   }
   json["pools"] = std::move(pools);
   Json waits = Json::array();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/glob.h"
+#include "model/processes.h"
 
 namespace contrafact::model {
 namespace {
@@ -120,13 +121,10 @@ class Sources {
       const std::string_view key = fact.key;
       if (key.starts_with(kPackageFact)) of_package_.emplace(key.substr(kPackageFact.size()), fact.value);
       if (key.starts_with(kClassFact)) of_class_.emplace(key.substr(kClassFact.size()), fact.value);
-      if (key == kMainFact) main_ = fact.value;
+      if (key == kMainFact || is_of_process(key)) mains_.push_back({.name = fact.value});
     }
-    main_is_jar_ = is_jar(main_);
-    if (main_is_jar_) return;
-    main_source_ = of(main_);
-    if (library_of_package(main_).empty() && !is_platform_package(main_)) main_package_ = package_of(main_);
-    cut_to_three();
+    if (mains_.empty()) mains_.emplace_back();
+    for (Main& main : mains_) find_code(main);
   }
 
   // Empty: not known, or made at run time.
@@ -137,31 +135,55 @@ class Sources {
   }
 
   bool in_main_packages(std::string_view class_name) const {
-    return !main_package_.empty() && class_name.starts_with(main_package_) &&
-           class_name.substr(main_package_.size()).starts_with('.');
+    return std::ranges::any_of(mains_, [&](const Main& main) {
+      return !main.package.empty() && class_name.starts_with(main.package) &&
+             class_name.substr(main.package.size()).starts_with('.');
+    });
   }
 
   bool is_main(std::string_view source) const {
-    return main_is_jar_ ? last_part(source) == last_part(main_) : source == main_source_;
+    return std::ranges::any_of(mains_, [&](const Main& main) {
+      return main.is_jar ? last_part(source) == last_part(main.name) : source == main.source;
+    });
   }
 
  private:
+  // What was started: a class or a jar. Several recorded processes may have different ones.
+  struct Main {
+    std::string_view name;
+    std::string_view source;
+    std::string_view package;
+    bool is_jar = false;
+  };
+
+  // `process.1.jvm.main`
+  static bool is_of_process(std::string_view key) {
+    if (!key.starts_with(kProcessFact) || !key.ends_with(kMainFact)) return false;
+    key.remove_prefix(kProcessFact.size());
+    const size_t digits = std::min(key.find_first_not_of("0123456789"), key.size());
+    return digits > 0 && key.size() == digits + 1 + kMainFact.size() && key[digits] == '.';
+  }
+
+  void find_code(Main& main) const {
+    main.is_jar = is_jar(main.name);
+    if (main.is_jar) return;
+    main.source = of(main.name);
+    if (library_of_package(main.name).empty() && !is_platform_package(main.name))
+      main.package = cut_to_three(package_of(main.name));
+  }
+
   // A program's packages begin alike: com.acme.shop of com.acme.shop.server.start.
-  void cut_to_three() {
+  static std::string_view cut_to_three(std::string_view package) {
     size_t end = 0;
-    for (int part = 0; part < 3 && end != std::string_view::npos; ++part)
-      end = main_package_.find('.', end + (part > 0));
-    main_package_ = main_package_.substr(0, end);
+    for (int part = 0; part < 3 && end != std::string_view::npos; ++part) end = package.find('.', end + (part > 0));
+    package = package.substr(0, end);
     // "com" and its like are everybody's.
     constexpr size_t kTopLevelMax = 3;
-    if (main_package_.size() <= kTopLevelMax) main_package_ = {};
+    return package.size() <= kTopLevelMax ? std::string_view() : package;
   }
 
   std::unordered_map<std::string_view, std::string_view> of_class_, of_package_;
-  std::string_view main_;
-  std::string_view main_source_;
-  std::string_view main_package_;
-  bool main_is_jar_ = false;
+  std::vector<Main> mains_;
 };
 
 std::string library_name(std::string_view class_name, std::string_view source) {

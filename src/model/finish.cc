@@ -10,6 +10,7 @@
 #include "model/library_calls.h"
 #include "model/lock_lives.h"
 #include "model/pool_groups.h"
+#include "model/processes.h"
 #include "model/time_window.h"
 #include "model/vm_stops.h"
 
@@ -96,6 +97,7 @@ base::Result<Trace> finish(Trace parts, const FileParts* file) {
   std::ranges::sort(parts.vm_stints, {}, &VmStint::begin_ns);
   std::ranges::sort(parts.idle_times, {}, &IdleTime::until_ns);
   find_blocks(parts);
+  read_processes(parts);
   cut_stops(parts);
   read_resource_facts(parts);
   if (parts.origin == Origin::measured) join_pools_of_one_thread(parts);

@@ -422,7 +422,7 @@ class EventCollector : public format::Visitor {
     std::vector<CpuGap>& gaps = trace_.cpu[thread.index()];
     switch (block.kind[i]) {
       case EventKind::pause_begin:
-        trace_.pauses.push_back({time_ns, time_ns});
+        trace_.pauses.push_back({time_ns, time_ns, thread});
         break;
       case EventKind::pause_end:
         if (!trace_.pauses.empty()) trace_.pauses.back().end_ns = time_ns;

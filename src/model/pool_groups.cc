@@ -55,7 +55,7 @@ std::vector<std::string_view> stems_of(const Trace& trace) {
 }
 
 // What a member has to do, and when that changes.
-struct Change {
+struct PendingChange {
   int64_t time_ns;
   uint32_t member;
   int waits, runs;
@@ -65,8 +65,8 @@ class Sharing {
  public:
   explicit Sharing(size_t members) : members_(members) {}
 
-  bool is_good(std::vector<Change> changes) {
-    std::ranges::stable_sort(changes, {}, &Change::time_ns);
+  bool is_good(std::vector<PendingChange> changes) {
+    std::ranges::stable_sort(changes, {}, &PendingChange::time_ns);
     int64_t waited_ns = 0, in_vain_ns = 0;
     for (size_t i = 0; i < changes.size(); ++i) {
       apply(changes[i]);
@@ -84,7 +84,7 @@ class Sharing {
     bool is_idle() const { return seen && waits == 0 && runs == 0; }
     bool is_queued() const { return waits > 0 && runs > 0; }
   };
-  void apply(const Change& change) {
+  void apply(const PendingChange& change) {
     Member& member = members_[change.member];
     count(member, -1);
     member.waits += change.waits;
@@ -106,8 +106,8 @@ struct Group {
   std::string_view stem;
 };
 
-std::vector<Change> changes_of(const Trace& trace, const std::vector<uint32_t>& member_of) {
-  std::vector<Change> changes;
+std::vector<PendingChange> pending_changes_of(const Trace& trace, const std::vector<uint32_t>& member_of) {
+  std::vector<PendingChange> changes;
   for (const TaskRow& task : trace.tasks) {
     if (!task.pool.valid() || member_of[task.pool.index()] == UINT32_MAX) continue;
     if (!task.spawn.valid() || !task.start.valid() || !task.end.valid()) continue;
@@ -124,7 +124,7 @@ std::vector<Change> changes_of(const Trace& trace, const std::vector<uint32_t>& 
 bool shares_work(const Trace& trace, const Group& group) {
   std::vector<uint32_t> member_of(trace.pools.size(), UINT32_MAX);
   for (uint32_t i = 0; i < group.pools.size(); ++i) member_of[group.pools[i]] = i;
-  return Sharing(group.pools.size()).is_good(changes_of(trace, member_of));
+  return Sharing(group.pools.size()).is_good(pending_changes_of(trace, member_of));
 }
 
 std::vector<Group> groups_of(const Trace& trace) {

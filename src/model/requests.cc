@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "model/facts.h"
@@ -37,6 +38,9 @@ void set_inner_apart(const RequestMoments& moments, const HandOuts& hand_outs, c
   const auto is_inner = [](const Request& request) { return request.asked != UINT32_MAX; };
   std::ranges::copy_if(found.all, std::back_inserter(found.inner), is_inner);
   std::erase_if(found.all, is_inner);
+  std::set<uint32_t> connections;
+  for (const Request& request : found.all) connections.insert(request.connection);
+  found.connections = static_cast<uint32_t>(connections.size());
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct Requests {
   std::vector<Request> all;  // sorted by arrived_ns
   // What the program asked of itself, over a connection of its own, while it worked for another request. It is a part of that.
   std::vector<Request> inner;
-  uint32_t connections = 0;            // that carried some
+  uint32_t connections = 0;            // that carried some of `all`
   uint64_t unanswered = 0;             // received, and not answered before the recording ended: not among `all`
   uint64_t warm_up = 0;                // at the beginning, that are not among `all`
   std::vector<std::string> endpoints;  // what `all` ask for (request_endpoints.h)

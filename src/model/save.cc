@@ -9,6 +9,7 @@
 #include <span>
 
 #include "format/writer.h"
+#include "model/processes.h"
 #include "model/text_names.h"
 #include "model/vm_stints.h"
 
@@ -108,12 +109,8 @@ class Saver {
       append(trace_.kind[i], trace_.time_ns[i], operands, thread, format::RunSource::program);
       if (trace_.kind[i] == EventKind::block_begin) write_blocked_on(i, thread);
     }
-    if (index == 0) {
-      for (const Pause& pause : trace_.pauses) {
-        append(EventKind::pause_begin, pause.begin_ns, nullptr, thread, format::RunSource::program);
-        append(EventKind::pause_end, pause.end_ns, nullptr, thread, format::RunSource::program);
-      }
-    }
+    const uint32_t process = process_of(trace_, thread);
+    if (index == 0 || process_of(trace_, ThreadId(index - 1)) != process) write_pauses(process, thread);
     if (index == 0) {
       for (const VmStint& stint : trace_.vm_stints) {
         const uint32_t ran_us = ran_us_of(stint);
@@ -128,6 +125,14 @@ class Saver {
       const auto reason = static_cast<uint32_t>(gap.preempted ? Outcome::preempted : Outcome::blocked);
       append(EventKind::cpu_out, gap.out_ns, &reason, thread, format::RunSource::kernel);
       append(EventKind::cpu_in, gap.in_ns, nullptr, thread, format::RunSource::kernel);
+    }
+  }
+
+  void write_pauses(uint32_t process, ThreadId thread) {
+    for (const Pause& pause : trace_.pauses) {
+      if (process_of(trace_, pause.thread) != process) continue;
+      append(EventKind::pause_begin, pause.begin_ns, nullptr, thread, format::RunSource::program);
+      append(EventKind::pause_end, pause.end_ns, nullptr, thread, format::RunSource::program);
     }
   }
 

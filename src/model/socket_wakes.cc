@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "model/processes.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -12,32 +13,111 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// One end of a connection, and when it was first used.
+// One end of a connection: when it was used, and how many bytes went over it.
 struct End {
   uint32_t connection;
-  int64_t first_ns = INT64_MAX;
+  int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+  uint64_t sent = 0, received = 0;
+  uint32_t process = kNoProcess;  // of its last use
 };
 
 bool is_transfer(EventKind kind) {
   return kind == EventKind::send || kind == EventKind::receive;
 }
 
-// Those that were used and of which both ports are known, by time.
-std::vector<End> ends_with_ports(const Trace& trace) {
+// Those that were used, by the time of their first use.
+std::vector<End> ends_in_use(const Trace& trace) {
   std::vector<End> ends(trace.connections.size());
   for (uint32_t i = 0; i < ends.size(); ++i) ends[i].connection = i;
-  for (uint32_t i = 0; i < trace.event_count(); ++i) {
-    if (!is_transfer(trace.kind[i]) || trace.a[i] >= ends.size()) continue;
-    End& end = ends[trace.a[i]];
-    end.first_ns = std::min(end.first_ns, trace.time_ns[i]);
+  for (uint32_t t = 0; t < trace.thread_ranges.size(); ++t) {
+    const uint32_t process = process_of(trace, ThreadId(t));
+    for (uint32_t i = trace.thread_ranges[t].begin; i < trace.thread_ranges[t].end; ++i) {
+      if (!is_transfer(trace.kind[i]) || trace.a[i] >= ends.size()) continue;
+      End& end = ends[trace.a[i]];
+      end.first_ns = std::min(end.first_ns, trace.time_ns[i]);
+      end.last_ns = std::max(end.last_ns, trace.time_ns[i]);
+      (trace.kind[i] == EventKind::send ? end.sent : end.received) += trace.b[i];
+      end.process = process;
+    }
   }
-  std::erase_if(ends, [&](const End& end) {
-    const format::ConnectionRow& row = trace.connections[end.connection];
-    return row.local_port == 0 || row.remote_port == 0 || end.first_ns == INT64_MAX;
-  });
+  std::erase_if(ends, [](const End& end) { return end.first_ns == INT64_MAX; });
   std::ranges::stable_sort(ends, {}, &End::first_ns);
   return ends;
 }
+
+class Peers {
+ public:
+  explicit Peers(const Trace& trace)
+      : trace_(trace), ends_(ends_in_use(trace)), peers_(trace.connections.size(), kNone) {}
+
+  std::vector<uint32_t> run() {
+    pair_by_ports();
+    if (!trace_.processes.empty()) pair_by_bytes();
+    return std::move(peers_);
+  }
+
+ private:
+  const format::ConnectionRow& row(const End& end) const { return trace_.connections[end.connection]; }
+  bool is_accepted(const End& end) const { return row(end).kind == format::ConnectionKind::accepted; }
+
+  void pair(const End& x, const End& y) {
+    peers_[x.connection] = y.connection;
+    peers_[y.connection] = x.connection;
+  }
+
+  void pair_by_ports() {
+    std::multimap<std::pair<uint32_t, uint32_t>, const End*> accepted;  // by the ports that the peer's row has
+    const auto has_ports = [&](const End& end) { return row(end).local_port != 0 && row(end).remote_port != 0; };
+    for (const End& end : ends_) {
+      if (is_accepted(end) && has_ports(end))
+        accepted.emplace(std::pair(row(end).remote_port, row(end).local_port), &end);
+    }
+    for (const End& end : ends_) {
+      if (is_accepted(end) || !has_ports(end)) continue;
+      const auto [first, last] = accepted.equal_range({row(end).local_port, row(end).remote_port});
+      const auto nearest = std::min_element(first, last, [&](const auto& x, const auto& y) {
+        return std::abs(x.second->first_ns - end.first_ns) < std::abs(y.second->first_ns - end.first_ns);
+      });
+      if (nearest == last) continue;
+      pair(end, *nearest->second);
+      accepted.erase(nearest);
+    }
+  }
+
+  // The recorder does not learn the own port of a native program's connection that is over within milliseconds. Between
+  // two recorded processes, it is that which the other one got first among those over which as many bytes went.
+  void pair_by_bytes() {
+    std::map<uint32_t, std::vector<const End*>> accepted;  // by port, in the order of their first bytes
+    for (const End& end : ends_) {
+      if (is_accepted(end) && peers_[end.connection] == kNone) accepted[row(end).local_port].push_back(&end);
+    }
+    for (const End& end : ends_) {
+      const bool lacks_port = row(end).kind == format::ConnectionKind::connected && row(end).local_port == 0;
+      const auto of_port = lacks_port ? accepted.find(row(end).remote_port) : accepted.end();
+      if (of_port == accepted.end() || end.process == kNoProcess) continue;
+      auto& others = of_port->second;
+      auto other = std::ranges::lower_bound(others, end.first_ns, {}, &End::first_ns);
+      for (size_t looks = 0; other != others.end() && (*other)->first_ns <= end.last_ns && looks < kLooksMax; ++looks) {
+        if (fits(end, **other)) {
+          pair(end, **other);
+          break;
+        }
+        ++other;
+      }
+    }
+  }
+
+  bool fits(const End& end, const End& other) const {
+    return peers_[other.connection] == kNone && other.process != kNoProcess && other.process != end.process &&
+           end.sent > 0 && end.sent == other.received && end.received == other.sent;
+  }
+
+  static constexpr size_t kLooksMax = 256;
+
+  const Trace& trace_;
+  const std::vector<End> ends_;
+  std::vector<uint32_t> peers_;
+};
 
 // One direction of one connection: where in the stream of bytes each transfer ends.
 struct Piece {
@@ -175,26 +255,7 @@ class WakeFinder {
 }  // namespace
 
 std::vector<uint32_t> peers_in_program(const Trace& trace) {
-  std::vector<uint32_t> peers(trace.connections.size(), kNone);
-  std::multimap<std::pair<uint32_t, uint32_t>, End> accepted;  // by the ports that the peer's row has
-  const std::vector<End> ends = ends_with_ports(trace);
-  for (const End& end : ends) {
-    const format::ConnectionRow& row = trace.connections[end.connection];
-    if (row.kind == format::ConnectionKind::accepted) accepted.emplace(std::pair(row.remote_port, row.local_port), end);
-  }
-  for (const End& end : ends) {
-    const format::ConnectionRow& row = trace.connections[end.connection];
-    if (row.kind == format::ConnectionKind::accepted) continue;
-    const auto [first, last] = accepted.equal_range({row.local_port, row.remote_port});
-    const auto nearest = std::min_element(first, last, [&](const auto& x, const auto& y) {
-      return std::abs(x.second.first_ns - end.first_ns) < std::abs(y.second.first_ns - end.first_ns);
-    });
-    if (nearest == last) continue;
-    peers[end.connection] = nearest->second.connection;
-    peers[nearest->second.connection] = end.connection;
-    accepted.erase(nearest);
-  }
-  return peers;
+  return Peers(trace).run();
 }
 
 std::vector<std::pair<uint32_t, uint32_t>> senders_in_program(const Trace& trace) {

@@ -320,11 +320,14 @@ class Parser {
   }
 
   base::Status parse_pause(const Words& words) {
-    if (words.size() != 3 || !number<int64_t>(words[1]) || !number<int64_t>(words[2]))
+    if (words.size() < 3 || words.size() > 4 || !number<int64_t>(words[1]) || !number<int64_t>(words[2]))
       return error("pause needs two times");
     if (threads_.empty()) return error("pause must follow a thread");
-    builder_.add(ThreadId(0), EventKind::pause_begin, *number<int64_t>(words[1]));
-    builder_.add(ThreadId(0), EventKind::pause_end, *number<int64_t>(words[2]));
+    const auto thread = words.size() == 4 ? threads_.find(words[3]) : threads_.end();
+    if (words.size() == 4 && thread == threads_.end()) return error("pause names no thread");
+    const ThreadId of(thread == threads_.end() ? 0 : thread->second);
+    builder_.add(of, EventKind::pause_begin, *number<int64_t>(words[1]));
+    builder_.add(of, EventKind::pause_end, *number<int64_t>(words[2]));
     return {};
   }
 

@@ -157,7 +157,10 @@ class Printer {
   }
 
   void print_beside() {
-    for (const Pause& pause : trace_.pauses) line("pause {} {}", pause.begin_ns, pause.end_ns);
+    for (const Pause& pause : trace_.pauses) {
+      const bool tells_thread = !trace_.processes.empty() && pause.thread.valid();
+      line("pause {} {}{}", pause.begin_ns, pause.end_ns, tells_thread ? " " + threads_[pause.thread.index()] : "");
+    }
     for (const VmStint& stint : trace_.vm_stints) line("vm_ran {} {}", stint.begin_ns, stint.end_ns);
     for (const IdleTime& idle : trace_.idle_times) line("cores_idle {} {}", idle.until_ns, idle.idle_ns);
     for (size_t i = 0; i < trace_.cpu.size(); ++i) {

@@ -13,7 +13,7 @@
 //                                               m commutative (o or, n and; else additions), a atomic, f fetched;
 //                                               addresses decimal or 0x...
 //   access_log main 10 20 complete 0 0x20+8:r   access_log THREAD BEGIN_NS END_NS GAP LOST [BEGIN+BYTES:FLAGS...]
-//   pause 10 20                                 pause BEGIN_NS END_NS
+//   pause 10 20                                 pause BEGIN_NS END_NS [THREAD]    of that thread's process
 //   vm_ran 10 20                                vm_ran BEGIN_NS END_NS
 //   cores_idle 100000 5000                      cores_idle UNTIL_NS IDLE_NS, of all cores since the one before
 //   cpu main 10 20 preempted                    cpu THREAD OUT_NS IN_NS preempted|blocked

@@ -90,6 +90,7 @@ struct CpuGap {
 struct Pause {
   int64_t begin_ns;
   int64_t end_ns;
+  ThreadId thread = ThreadId::none();  // one of the process that was stopped
 };
 // A thread of the virtual machine's own was on a core.
 struct VmStint {
@@ -163,6 +164,13 @@ struct Fact {
   std::string value;
 };
 
+// One of several recorded processes (processes.h).
+struct Process {
+  std::string name;  // no other has it
+  uint32_t pid = 0;
+  uint32_t threads_end = 0, pools_end = 0, locks_end = 0;  // its rows are those below, and not below the one before it
+};
+
 // Whose code each method is (code_owners.h). Empty: not found yet, and names alone distinguish the platform's.
 struct CodeOwners {
   static constexpr uint32_t kProgram = 0;
@@ -202,6 +210,7 @@ struct Trace {
   AccessRanges access_ranges;
   AccessLog access_log;
   std::vector<std::string> strings;
+  std::vector<Process> processes;  // empty: all of one
   CodeOwners owners;
   std::vector<StringId> source_paths;    // by method: its file's whole path, where that is known (native, with DWARF)
   std::vector<std::vector<CpuGap>> cpu;  // same index as `threads`; empty where the kernel reported nothing

@@ -77,7 +77,7 @@ bool TraceBuilder::add_beside(ThreadId thread, EventKind kind, int64_t time_ns, 
   std::vector<CpuGap>& gaps = trace_.cpu[thread.index()];
   switch (kind) {
     case EventKind::pause_begin:
-      trace_.pauses.push_back({time_ns, time_ns});
+      trace_.pauses.push_back({time_ns, time_ns, thread});
       return true;
     case EventKind::pause_end:
       if (!trace_.pauses.empty()) trace_.pauses.back().end_ns = time_ns;

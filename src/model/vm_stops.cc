@@ -1,8 +1,11 @@
 #include "model/vm_stops.h"
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "base/saturating.h"
+#include "model/processes.h"
 #include "model/task_walk.h"
 
 namespace contrafact::model {
@@ -19,7 +22,9 @@ constexpr size_t kStopsMax = 16;  // within one gap
 
 class Cutter {
  public:
-  Cutter(Trace& trace, uint32_t thread) : trace_(trace), thread_(thread), walk_(trace, ThreadId(thread)) {
+  // `stops`: of the thread's process.
+  Cutter(Trace& trace, uint32_t thread, const std::vector<Pause>& stops)
+      : trace_(trace), stops_(stops), thread_(thread), walk_(trace, ThreadId(thread)) {
     more_ = walk_.next();
     runs_ = true;
   }
@@ -27,13 +32,13 @@ class Cutter {
   void run() {
     for (const CpuGap& gap : trace_.cpu[thread_]) {
       advance(gap.out_ns);
-      const auto first = std::ranges::upper_bound(trace_.pauses, gap.out_ns, {}, &Pause::end_ns);
-      const bool meets = first != trace_.pauses.end() && first->begin_ns < gap.in_ns;
+      const auto first = std::ranges::upper_bound(stops_, gap.out_ns, {}, &Pause::end_ns);
+      const bool meets = first != stops_.end() && first->begin_ns < gap.in_ns;
       if (gap.preempted || !runs_ || !meets || gap.out_ns < first->begin_ns - kReachMaxNs ||
           !is_mostly_stopped(gap, first)) {
         gaps_.push_back(gap);
       } else {
-        cut(gap, static_cast<size_t>(first - trace_.pauses.begin()));
+        cut(gap, static_cast<size_t>(first - stops_.begin()));
       }
     }
     trace_.cpu[thread_] = std::move(gaps_);
@@ -43,7 +48,7 @@ class Cutter {
   using PauseAt = std::vector<Pause>::const_iterator;
   bool is_mostly_stopped(const CpuGap& gap, PauseAt pause) const {
     int64_t besides_ns = base::add_saturated(gap.in_ns, -gap.out_ns);
-    for (size_t stops = 0; pause != trace_.pauses.end() && pause->begin_ns < gap.in_ns; ++pause) {
+    for (size_t stops = 0; pause != stops_.end() && pause->begin_ns < gap.in_ns; ++pause) {
       if (++stops > kStopsMax) return false;
       besides_ns -= std::min(gap.in_ns, pause->end_ns) - std::max(gap.out_ns, pause->begin_ns);
     }
@@ -60,11 +65,11 @@ class Cutter {
 
   void cut(const CpuGap& gap, size_t pause) {
     int64_t at_ns = gap.out_ns;
-    for (; pause < trace_.pauses.size() && trace_.pauses[pause].begin_ns < gap.in_ns; ++pause) {
-      add(at_ns, std::max(at_ns, trace_.pauses[pause].begin_ns), true);
-      at_ns = std::max(at_ns, trace_.pauses[pause].begin_ns);
-      add(at_ns, std::min(gap.in_ns, trace_.pauses[pause].end_ns), false);
-      at_ns = std::max(at_ns, std::min(gap.in_ns, trace_.pauses[pause].end_ns));
+    for (; pause < stops_.size() && stops_[pause].begin_ns < gap.in_ns; ++pause) {
+      add(at_ns, std::max(at_ns, stops_[pause].begin_ns), true);
+      at_ns = std::max(at_ns, stops_[pause].begin_ns);
+      add(at_ns, std::min(gap.in_ns, stops_[pause].end_ns), false);
+      at_ns = std::max(at_ns, std::min(gap.in_ns, stops_[pause].end_ns));
     }
     add(at_ns, gap.in_ns, true);
   }
@@ -74,6 +79,7 @@ class Cutter {
   }
 
   Trace& trace_;
+  const std::vector<Pause>& stops_;
   const uint32_t thread_;
   TaskWalk walk_;
   bool more_, runs_;
@@ -87,11 +93,16 @@ bool is_stop(const CpuGap& gap, const Pause& pause) {
 }
 
 void cut_stops(Trace& trace) {
+  std::map<uint32_t, std::vector<Pause>> stops;  // by process
+  for (const Pause& pause : trace.pauses) stops[process_of(trace, pause.thread)].push_back(pause);
   const auto overlaps = [](const Pause& x, const Pause& y) { return y.begin_ns < x.end_ns; };
-  const bool sane = std::ranges::adjacent_find(trace.pauses, overlaps) == trace.pauses.end();
-  if (trace.pauses.empty() || !sane) return;
+  std::erase_if(stops, [&](const auto& of_one) {
+    return std::ranges::adjacent_find(of_one.second, overlaps) != of_one.second.end();
+  });
+  if (stops.empty()) return;
   for (uint32_t thread = 0; thread < trace.cpu.size() && thread < trace.threads.size(); ++thread) {
-    if (!trace.cpu[thread].empty()) Cutter(trace, thread).run();
+    const auto of_thread = stops.find(process_of(trace, ThreadId(thread)));
+    if (of_thread != stops.end() && !trace.cpu[thread].empty()) Cutter(trace, thread, of_thread->second).run();
   }
 }
 

@@ -333,6 +333,7 @@ void EventLog::look_at_cores(int32_t pid) {
   // The fact in the file's head was read at another moment, when the program may have bound its first thread.
   if (const int cores = idle_cores_->count(); cores > cores_in_facts_) {
     tables_.fact("cores", std::to_string(cores));
+    tables_.fact("cores.numbers", core_numbers(idle_cores_->cores()));
     cores_in_facts_ = cores;
   }
 }

@@ -39,6 +39,7 @@ class IdleCores {
   // does, to learn which cores there are.)
   std::optional<int> widen(int32_t pid);
   int count() const { return CPU_COUNT(&usable_); }
+  const cpu_set_t& cores() const { return usable_; }
 
   // The descriptor that stays open; -1 if none does.
   int descriptor() const { return kept_open_; }
@@ -55,6 +56,9 @@ class IdleCores {
   uint64_t ticks_ = 0;
   int64_t looked_ns_ = 0;
 };
+
+// "0-3,8": the numbers of these cores.
+std::string core_numbers(const cpu_set_t& cores);
 
 // The sum of the columns `idle` and `iowait`, and with `niced_too` of `nice`, of these cores' lines, in ticks; none if there is no such line.
 std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores, bool niced_too = false);

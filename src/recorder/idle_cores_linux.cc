@@ -32,6 +32,20 @@ int open_stat() {
 
 }  // namespace
 
+std::string core_numbers(const cpu_set_t& cores) {
+  std::string list;
+  for (int first = 0; first < CPU_SETSIZE; ++first) {
+    if (!CPU_ISSET(first, &cores)) continue;
+    int last = first;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &cores)) ++last;
+    if (!list.empty()) list += ',';
+    list += std::to_string(first);
+    if (last > first) list += '-' + std::to_string(last);
+    first = last;
+  }
+  return list;
+}
+
 std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores, bool niced_too) {
   std::optional<uint64_t> sum;
   while (!proc_stat.empty()) {

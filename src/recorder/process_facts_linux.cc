@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "recorder/cpu_quota.h"
+#include "recorder/idle_cores.h"
 #include "recorder/process_facts.h"
 
 namespace contrafact::recorder {
@@ -70,19 +71,29 @@ std::string command_of_ended(const std::string& process, const std::string& star
   return started;  // it has given itself another name
 }
 
-int usable_cores(int32_t pid) {
+// Empty where there are more CPUs than the set holds.
+cpu_set_t usable_set(int32_t pid) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(pid, sizeof set, &set) == 0 || sched_getaffinity(0, sizeof set, &set) == 0)
-    return CPU_COUNT(&set);
-  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));  // more CPUs than the set holds
+  if (sched_getaffinity(pid, sizeof set, &set) != 0 && sched_getaffinity(0, sizeof set, &set) != 0) CPU_ZERO(&set);
+  return set;
+}
+
+int usable_cores(int32_t pid) {
+  const cpu_set_t set = usable_set(pid);
+  return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 // A group's limit on the time of cores, rounded up, is a number of cores as well: so does a JVM take it.
 std::vector<Fact> core_facts(int32_t pid) {
   const int cores = usable_cores(pid);
   const std::optional<double> quota = cpu_quota(pid);
-  if (!quota || *quota >= cores) return {{"cores", std::to_string(cores)}};
+  if (!quota || *quota >= cores) {
+    std::vector<Fact> facts{{"cores", std::to_string(cores)}};
+    if (const cpu_set_t set = usable_set(pid); CPU_COUNT(&set) > 0)
+      facts.push_back({"cores.numbers", core_numbers(set)});
+    return facts;
+  }
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.2f", *quota);
   return {{"cores", std::to_string(static_cast<int>(std::ceil(*quota)))}, {"cpu.quota", text.data()}};
@@ -92,6 +103,12 @@ int64_t unix_ns() {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// A random text of the kernel's, the same in all containers until the machine is started again.
+std::string boot_id() {
+  const auto text = base::read_text_file("/proc/sys/kernel/random/boot_id");
+  return text ? text->substr(0, text->find('\n')) : "";
 }
 
 std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns, std::string command) {
@@ -104,6 +121,7 @@ std::vector<Fact> facts_of(int32_t pid, int64_t begin_ns, std::string command) {
       {"recorder.version", CONTRAFACT_VERSION},
   };
   std::ranges::move(core_facts(pid), std::back_inserter(facts));
+  if (const std::string boot = boot_id(); !boot.empty()) facts.push_back({"boot", boot});
   utsname system;
   if (uname(&system) == 0)
     facts.push_back({"system", std::string(system.sysname) + " " + system.release + " " + system.machine});

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 
+#include "model/processes.h"
 #include "symbols/address_owners.h"
 #include "symbols/code_scopes.h"
 #include "symbols/demangle.h"
@@ -169,7 +170,7 @@ CodeReader::~CodeReader() {
 
 std::vector<CodeFrame> CodeReader::frames(uint64_t address) {
   const uint32_t at = modules_.find(address);
-  if (at == UINT32_MAX) return {{fmt::format("{:#x}", address), "", 0}};
+  if (at == UINT32_MAX) return {{fmt::format("{:#x}", model::without_space(address)), "", 0}};
   const Module& module = modules_.modules()[at];
   const std::string file(base_name(module.path));
   Dwfl_Module* known = session_->modules[at];

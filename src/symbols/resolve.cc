@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "model/processes.h"
 #include "symbols/code_reader.h"
 #include "symbols/demangle.h"
 #include "symbols/module_map.h"
@@ -37,7 +38,8 @@ class Resolver {
  public:
   explicit Resolver(model::Trace& trace) : trace_(trace), modules_(trace), reader_(modules_) {
     for (const Module& module : modules_.modules()) {
-      if (executable_.empty() && module.path.find(".so") == std::string::npos) executable_ = module.path;
+      if (module.path.find(".so") == std::string::npos)
+        executables_.try_emplace(model::space_of(module.begin), module.path);
     }
     for (uint32_t i = 0; i < trace.strings.size(); ++i) strings_.emplace(trace.strings[i], StringId(i));
   }
@@ -109,7 +111,7 @@ class Resolver {
     if (own != frames.end()) frames.erase(frames.begin(), own);
     std::vector<Frame>& chain = chains_[address.method.value];
     const std::string library =
-        module == UINT32_MAX ? "" : system_library(modules_.modules()[module].path, executable_);
+        module == UINT32_MAX ? "" : system_library(modules_.modules()[module].path, executable_at(at));
     for (size_t i = 0; i < frames.size(); ++i) {
       format::MethodRow row = row_of(frames[i], runtime);
       if (i == 0) {
@@ -124,6 +126,12 @@ class Resolver {
       if (!library.empty() && !runtime) give_to(chain.back().method, library);
       if (library.empty() && !header.empty()) give_to(chain.back().method, std::string(header));
     }
+  }
+
+  // The path of the program of which the address is; empty if it is not known.
+  std::string_view executable_at(uint64_t address) const {
+    const auto found = executables_.find(model::space_of(address));
+    return found == executables_.end() ? std::string_view() : found->second;
   }
 
   void set_path(MethodId method, const std::string& path) {
@@ -188,7 +196,7 @@ class Resolver {
   model::Trace& trace_;
   ModuleMap modules_;
   CodeReader reader_;
-  std::string executable_;  // the program's path; empty if it is not known
+  std::map<uint32_t, std::string> executables_;  // the programs' paths, by space_of their addresses
   std::unordered_map<std::string, StringId> strings_;
   std::unordered_map<uint32_t, std::vector<Frame>> chains_;  // by method: innermost first, itself the first
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, MethodId> others_;

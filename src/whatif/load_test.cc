@@ -9,6 +9,7 @@
 #include <string>
 
 #include "whatif/load_templates.h"
+#include "whatif/request_run.h"
 #include "whatif/simulated_text_for_test.h"
 
 namespace contrafact::whatif {
@@ -211,6 +212,38 @@ TEST(Load, WhatARequestAsksOfItsOwnProgramIsServedThere) {
   EXPECT_NEAR(per_second(service.run({.clients = 1, .requests = 100})), 100, 1);
   const Variant variant{.pool_sizes = {{model::PoolId(0), 4}}};
   EXPECT_NEAR(per_second(service.run({.clients = 8, .requests = 400}, variant)), 125, 3);
+}
+
+// Threads of two processes, with names that are alike: those of one process are no workers of the other. A handler waits for 8 of
+// its 10 ms for the backend.
+TEST(Load, WhatOneProcessAsksOfAnotherIsServedByThatOnesThreads) {
+  std::string text = "fact process.0 \"2 3 0 17 gateway\"\nfact process.1 \"3 3 0 18 backend\"\n" +
+                     std::string(kConnections) +
+                     "connection in accepted 90 6001\nconnection out connected 6001 90\n0 main thread_begin\n";
+  std::string handler = "0 w1 block_begin io -\n", backend = "0 w2 block_begin io -\n";
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = 50'000'000LL * (i + 1), asked = at + 2'000'000, answered = at + 10'000'000;
+    handler += fmt::format(
+        "{0} w1 block_end io\n{0} w1 receive {3} 10\n{1} w1 send out 5\n{1} w1 block_begin io -\n{2} w1 block_end io\n"
+        "{2} w1 receive out 7\n{2} w1 send {3} 10\n{2} w1 block_begin io -\n",
+        at, asked, answered, i % 2 == 0 ? "a" : "b");
+    backend += fmt::format(
+        "{0} w2 block_end io\n{0} w2 receive in 5\n{0} w2 block_begin sleep -\n{1} w2 block_end sleep\n"
+        "{1} w2 send in 7\n{1} w2 block_begin io -\n",
+        asked, answered);
+  }
+  const Fixture service(text + handler + backend);
+  EXPECT_EQ(service.requests.all.size(), 10u);
+  EXPECT_EQ(service.requests.inner.size(), 10u);
+  EXPECT_NEAR(per_second(service.run({.clients = 8, .requests = 400})), 100, 2);
+  const base::Result<RequestRun> run = with_request_tasks(service.facts, service.requests);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  std::vector<std::string> names;
+  for (size_t i = service.trace.pools.size(); i < run->trace.pools.size(); ++i) {
+    names.emplace_back(run->trace.string(run->trace.pools[i].name));
+    EXPECT_EQ(run->trace.pools[i].max_size, 1u);
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("w# of gateway", "w# of backend"));
 }
 
 // The thread that hands requests on computes for a second when the program starts, and then half a millisecond for each.

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/processes.h"
+
 namespace contrafact::whatif {
 namespace {
 
@@ -264,6 +266,8 @@ class ResourceFinder {
       const format::ContextRow& row = trace_.contexts[found.taken_at.index()];
       if (row.method.valid()) name = trace_.method_name(trace_.methods[row.method.index()], true);
     }
+    const model::ThreadId thread = trace_.thread_of(model::EventIndex(found.uses.front().event));
+    name = model::with_process(trace_, model::process_of(trace_, thread), std::move(name));
     const auto alike = static_cast<size_t>(
         std::ranges::count_if(made_.all, [&](const OwnResource& one) { return one.name.starts_with(name); }));
     return alike == 0 ? name : name + " " + std::to_string(alike + 1);

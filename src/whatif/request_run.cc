@@ -9,6 +9,7 @@
 
 #include "model/facts.h"
 #include "model/finish.h"
+#include "model/processes.h"
 #include "model/sends.h"
 #include "model/task_walk.h"
 #include "whatif/handed_work.h"
@@ -103,16 +104,15 @@ class RequestTasks {
   }
 
   void make_pools() {
-    std::map<std::string, std::map<model::MethodId, std::vector<uint32_t>>> by_name;
-    for (const auto& [thread, server] : servers_)
-      by_name[like_name(trace_.string(trace_.threads[thread].name))][body_of(thread)].push_back(thread);
+    std::map<std::pair<uint32_t, std::string>, std::map<model::MethodId, std::vector<uint32_t>>> by_name;
+    for (const auto& [thread, server] : servers_) by_name[likeness_of(thread)][body_of(thread)].push_back(thread);
     std::map<std::string, std::vector<uint32_t>> alike;
-    for (const auto& [name, by_body] : by_name) {
+    for (const auto& [likeness, by_body] : by_name) {
       for (const auto& [body, threads] : by_body) {
         const bool are_told_apart = by_body.size() > 1 && body.valid();
         const std::string more =
             are_told_apart ? " (" + trace_.method_name(trace_.methods[body.index()], true) + ")" : "";
-        std::vector<uint32_t>& all = alike[name + more];
+        std::vector<uint32_t>& all = alike[model::with_process(trace_, likeness.first, likeness.second + more)];
         all.insert(all.end(), threads.begin(), threads.end());
       }
     }
@@ -126,6 +126,11 @@ class RequestTasks {
         pool_of_thread_[thread] = PoolId(static_cast<uint32_t>(made_.trace.pools.size()));
       made_.trace.pools.push_back(row);
     }
+  }
+
+  // Its process, and a name that others of a group have, too.
+  std::pair<uint32_t, std::string> likeness_of(uint32_t thread) const {
+    return {model::process_of(trace_, model::ThreadId(thread)), like_name(trace_.string(trace_.threads[thread].name))};
   }
 
   // Of a native program's thread, which is seldom named: what it runs.
@@ -151,10 +156,8 @@ class RequestTasks {
 
   // Further threads of groups that do work for requests: a load at which all have some comes later.
   void add_idle_alike() {
-    std::set<std::pair<std::string, uint32_t>> groups;
-    const auto group_of = [&](uint32_t thread) {
-      return std::pair(like_name(trace_.string(trace_.threads[thread].name)), run_of(thread).value);
-    };
+    std::set<std::pair<std::pair<uint32_t, std::string>, uint32_t>> groups;
+    const auto group_of = [&](uint32_t thread) { return std::pair(likeness_of(thread), run_of(thread).value); };
     for (const HandedWork& handed : handed_) {
       if (handed.work.exists()) groups.insert(group_of(thread_at(handed.work)));
     }

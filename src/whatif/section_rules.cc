@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/glob.h"
-#include "model/text_names.h"
+#include "model/processes.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -74,9 +74,7 @@ std::string why_wrong(std::string_view key, std::string_view value) {
 }
 
 std::string name_of(const model::Trace& trace, uint32_t lock) {
-  const format::LockRow& row = trace.locks[lock];
-  if (row.name.valid()) return std::string(trace.string(row.name));
-  return std::string(model::kLockKindNames[row.kind]) + " " + std::to_string(lock);
+  return model::lock_label(trace, model::LockId(lock));
 }
 
 bool is_at(const model::Trace& trace, model::ContextId site, const std::string& text) {

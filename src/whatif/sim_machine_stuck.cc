@@ -1,4 +1,5 @@
 // The report on a simulated run that did not come to its end: which thread waits for what.
+#include "model/processes.h"
 #include "whatif/sim_machine.h"
 
 namespace contrafact::whatif {
@@ -8,8 +9,7 @@ std::string SimMachine::stuck_reason(const Thread& thread) const {
   std::string text = "waits for " + trace_.method_label(awaited.body);
   if (awaited.spawn_context.valid()) text += " (spawned at " + trace_.context_label(awaited.spawn_context) + ")";
   if (states_[thread.blocked_on] == TaskState::queued) {
-    text += ", which is queued: no worker of pool " +
-            std::string(trace_.string(trace_.pools[awaited.pool.index()].name)) + " is free";
+    text += ", which is queued: no worker of pool " + model::pool_label(trace_, awaited.pool) + " is free";
   } else if (states_[thread.blocked_on] == TaskState::running) {
     text += ", which waits itself";
   } else {
@@ -39,7 +39,7 @@ void SimMachine::report_stuck(Simulation& result) const {
     if (states_[task] == TaskState::ended || !owed || result.stuck.size() == kReportsMax) continue;
     if (states_[task] == TaskState::running) continue;  // its thread has been reported
     if (states_[task] == TaskState::queued) {
-      const std::string pool(trace_.string(trace_.pools[row(task).pool.index()].name));
+      const std::string pool = model::pool_label(trace_, row(task).pool);
       result.stuck.push_back({model::TaskId(task), model::TaskId(), "queued: pool " + pool + " has no free worker"});
     } else {
       result.stuck.push_back({model::TaskId(task), model::TaskId(),

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/processes.h"
 #include "model/trace.h"
 #include "model/vm_stops.h"
 
@@ -17,6 +18,10 @@ class OffCore {
     static const std::vector<model::CpuGap> none;
     gaps_ = thread < trace.cpu.size() ? &trace.cpu[thread] : &none;
     pauses_ = &trace.pauses;
+    if (trace.processes.empty()) return;
+    const uint32_t process = model::process_of(trace, model::ThreadId(thread));
+    for (const model::Pause& pause : trace.pauses)
+      of_others_.push_back(model::process_of(trace, pause.thread) != process);
   }
 
   // Splits [begin, end) into calls of cpu(begin_ns, end_ns), preempted(begin_ns, end_ns), pause(begin_ns, end_ns) and
@@ -27,7 +32,7 @@ class OffCore {
     reached_ns_ = std::max(reached_ns_, end_ns);
     while (at_ns < end_ns) {
       while (gap_ < gaps_->size() && (*gaps_)[gap_].in_ns <= at_ns) ++gap_;
-      while (pause_ < pauses_->size() && (*pauses_)[pause_].end_ns <= at_ns) ++pause_;
+      while (pause_ < pauses_->size() && ((*pauses_)[pause_].end_ns <= at_ns || is_of_other(pause_))) ++pause_;
       int64_t next_ns = end_ns;
       // Where the kernel reported switches, they show a stopped thread off its core. Elsewhere only the stop itself is
       // known.
@@ -66,9 +71,12 @@ class OffCore {
   int64_t reached_ns() const { return reached_ns_; }
 
  private:
+  bool is_of_other(size_t pause) const { return pause < of_others_.size() && of_others_[pause]; }
+
   bool has_switches_;
   const std::vector<model::CpuGap>* gaps_;
   const std::vector<model::Pause>* pauses_;
+  std::vector<bool> of_others_;  // pauses that stopped other processes; empty where there is one process
   size_t gap_ = 0;
   size_t pause_ = 0;
   int64_t reached_ns_ = INT64_MIN;

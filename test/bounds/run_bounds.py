@@ -29,6 +29,7 @@ ADDRESS_SPACE_MAX = 6 << 30  # protects the machine; far above every bound here
 
 COMMANDS = {
     "info": "info {trace} --all",
+    "join": "join -o {out}/joined.cft {trace} {trace}",
     "info --json": "info {trace} --json",
     "tasks": "tasks {trace}",
     "granularity": "granularity {trace}",
@@ -255,7 +256,7 @@ def main():
                 arguments = shlex.split(words.format(trace=trace, out=folder))
                 status, peak_bytes, seconds, text = run([str(binaries / "contrafact")] + arguments)
                 # An honest trace is held whole, and only what is asked of it refused, as a spec that does not fit it.
-                allowed = REFUSED_BYTES_MAX if status == REFUSED and part == "hostile" else bytes_max * (2 if name == "compare" else 1)
+                allowed = REFUSED_BYTES_MAX if status == REFUSED and part == "hostile" else bytes_max * (2 if name in ("compare", "join") else 1)
                 wrong = []
                 if peak_bytes > allowed:
                     wrong.append("too much memory")

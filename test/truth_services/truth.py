@@ -187,7 +187,7 @@ def record(options, case, base):
 
 
 def record_one(options, case, name, load, trace):
-    more = ["--classes-from", trace_of(options, case, "open")] if name == "locks" else []
+    more = ["--classes-from", trace_of(options, case, "open")] if name == "locks" else ["--children"] if case.get("processes") else []
     warm = [] if options.no_warm else ["--warm"]
     with server.running(options, case, "base", [options.contrafact, "record", "-q", *warm, *more, "-o", trace, "--"]) as service:
         clients.write_requests(options.folder, service.port, programs.requests(case))
@@ -198,9 +198,22 @@ def record_one(options, case, name, load, trace):
         found["server_share"] = watched.server
         found.pop("answers_ms", None)
         service.stop()
+    if case.get("processes"):
+        join(options, case, trace)
     if not trace.exists():
         raise clients.Failure(f"{case['name']}: no recording: {service.errors()}")
     return found | {"trace_bytes": trace.stat().st_size}
+
+
+def join(options, case, trace):
+    """Of the recordings of all its processes, of which `trace` is the first, one of that name."""
+    parts = [trace.with_suffix(".first"), *sorted(trace.parent.glob(f"{trace.stem}.[0-9]*{trace.suffix}"))]
+    trace.rename(parts[0])
+    done = subprocess.run([options.contrafact, "join", "-o", trace, *parts], capture_output=True, text=True, timeout=RECORD_LIMIT_S)
+    if done.returncode != 0:
+        raise clients.Failure(f"{case['name']}: contrafact join ended with {done.returncode}: {done.stderr.strip()[:400]}")
+    for part in parts:
+        part.unlink()
 
 
 def asked(options, case, *words):

@@ -13,6 +13,7 @@
 #include "improve/source_places.h"
 #include "improve/spec_frames.h"
 #include "model/library_calls.h"
+#include "model/processes.h"
 #include "model/task_walk.h"
 #include "whatif/sim_moves.h"
 #include "whatif/variant.h"
@@ -200,18 +201,18 @@ class GiveBackEarly final : public MoveChange {
   }
 
   void write_place(const whatif::Improvement& improvement, const Trace& trace, Json& json) const override {
-    json["pool"] = trace.string(trace.pools[improvement.pool.index()].name);
+    json["pool"] = model::pool_label(trace, improvement.pool);
     json["before"] = {{"frames", frames_json(trace, improvement.before)}};
   }
   bool is_named(const Json& json, const whatif::Improvement& improvement, const Trace& trace) const override {
-    if (json.value("pool", "") != trace.string(trace.pools[improvement.pool.index()].name)) return false;
+    if (json.value("pool", "") != model::pool_label(trace, improvement.pool)) return false;
     const ProgramClasses program(trace);
     const Json frames = json.value("before", Json::object()).value("frames", Json::array());
     return frames_key(frames, program) == frames_key(frames_json(trace, improvement.before), program);
   }
 
   void add_notes(const Trace& trace, const Candidate& candidate, std::vector<std::string>& notes) const override {
-    notes.push_back("give back to " + std::string(trace.string(trace.pools[candidate.pool.index()].name)) +
+    notes.push_back("give back to " + model::pool_label(trace, candidate.pool) +
                     " in front of this call: if neither it nor what follows needs what was taken");
   }
 };

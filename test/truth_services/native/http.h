@@ -23,6 +23,13 @@ struct Arguments {
   int seconds;  // after which the service ends whatever happens
 };
 
+// By SIGTERM, and after so many seconds whatever happens.
+inline void end_soon(int seconds = 600) {
+  alarm(static_cast<unsigned>(seconds));
+  signal(SIGALRM, [](int) { _exit(0); });
+  signal(SIGTERM, [](int) { _exit(0); });
+}
+
 inline Arguments arguments(int count, char** words, std::initializer_list<const char*> variants) {
   bool known = false;
   for (const char* variant : variants) known = known || (count > 1 && strcmp(words[1], variant) == 0);
@@ -33,9 +40,7 @@ inline Arguments arguments(int count, char** words, std::initializer_list<const 
     fprintf(stderr, "\n");
     exit(2);
   }
-  alarm(static_cast<unsigned>(seconds));
-  signal(SIGALRM, [](int) { _exit(0); });
-  signal(SIGTERM, [](int) { _exit(0); });
+  end_soon(seconds);
   return {words[1], atoi(words[2]), seconds};
 }
 
