@@ -224,13 +224,13 @@ TEST(Load, WhatOneProcessAsksOfAnotherIsServedByThatOnesThreads) {
   for (int i = 0; i < 10; ++i) {
     const int64_t at = 50'000'000LL * (i + 1), asked = at + 2'000'000, answered = at + 10'000'000;
     handler += fmt::format(
-        "{0} w1 block_end io\n{0} w1 receive {3} 10\n{1} w1 send out 5\n{1} w1 block_begin io -\n{2} w1 block_end io\n"
-        "{2} w1 receive out 7\n{2} w1 send {3} 10\n{2} w1 block_begin io -\n",
-        at, asked, answered, i % 2 == 0 ? "a" : "b");
+        "{0} w1 block_end io\n{0} w1 receive {3} 10\n{1} w1 send out 5\n{4} w1 block_begin io -\n{2} w1 block_end io\n"
+        "{2} w1 receive out 7\n{2} w1 send {3} 10\n{5} w1 block_begin io -\n",
+        at, asked, answered, i % 2 == 0 ? "a" : "b", asked + 1'000, answered + 1'000);
     backend += fmt::format(
         "{0} w2 block_end io\n{0} w2 receive in 5\n{0} w2 block_begin sleep -\n{1} w2 block_end sleep\n"
-        "{1} w2 send in 7\n{1} w2 block_begin io -\n",
-        asked, answered);
+        "{1} w2 send in 7\n{2} w2 block_begin io -\n",
+        asked, answered, answered + 1'000);
   }
   const Fixture service(text + handler + backend);
   EXPECT_EQ(service.requests.all.size(), 10u);
