@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Every spec that `contrafact advise` writes can be applied: each is given to `contrafact estimate`, by itself.
+"""Every spec that `contrafact advise` writes can be applied: each is given to `contrafact estimate`, by itself, or to `contrafact load`
+where it says how many threads or resources of the program's own there are, which counts under other loads alone.
 
 usage: specs_apply.py CONTRAFACT TRACE...        traces as recordings or as text
 
 Prints what was refused, and how many were written; exit status 1 if anything was refused, or nothing written at all.
 """
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -16,6 +18,11 @@ SECONDS_MAX = 120
 
 def run(*command):
     return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+
+
+def command_for(spec):
+    own = any("threads" in one or "resource" in one for one in json.loads(spec.read_text())["improvements"])
+    return ["load", "--requests", "200", "--seeds", "1"] if own else ["estimate"]
 
 
 def refused(contrafact, trace, folder):
@@ -29,7 +36,8 @@ def refused(contrafact, trace, folder):
             complaints.append(f"advise ended with {done.returncode}: {done.stderr.strip()}")
         for spec in sorted(specs.glob("*.json")):
             written += 1
-            done = run(contrafact, "estimate", trace, "--apply", spec)
+            command, *options = command_for(spec)
+            done = run(contrafact, command, trace, "--apply", spec, *options)
             if done.returncode != 0:
                 complaints.append(f"{spec.name} {' '.join(filters)}: {done.stderr.strip()}")
     return written, complaints
