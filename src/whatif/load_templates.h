@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/facts.h"
+#include "whatif/idle_core_costs.h"
 #include "whatif/request_costs.h"
 #include "whatif/request_run.h"
 #include "whatif/request_template.h"

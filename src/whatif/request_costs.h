@@ -1,14 +1,12 @@
-// What a service's threads compute for requests besides the requests' own tasks, and what the recorded load added to those. A part of
+// What a service's threads compute for requests besides the requests' own tasks, and for how many requests a JVM still compiled. A part of
 // load.h.
 //
 // Pure; linear in the program's operations, and in the recorded times on cores but for a sort.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "model/awake_turns.h"
 #include "model/facts.h"
 #include "whatif/request_run.h"
 #include "whatif/request_template.h"
@@ -24,6 +22,8 @@ struct DrawnRequests {
   const std::vector<RequestTemplate>& all;
   uint32_t recorded_threads;  // further ones of the run are made up
 };
+
+const model::TaskRow& root_of(const DrawnRequests& drawn, const RequestTemplate& one);
 
 // On a core, by all its tasks and threads.
 int64_t computed_ns(const DrawnRequests& drawn, const RequestTemplate& one);
@@ -48,23 +48,5 @@ int64_t beside_ns(const DrawnRequests& drawn, const HandOns& handed);
 // How many requests at the beginning a JVM computed longer for than for later ones, because it still compiled: half of them, half of the
 // others, and so on, as long as the rest is enough to draw from and its second half computed less than its first.
 size_t slow_beginning(const DrawnRequests& drawn);
-
-// What requests computed longer on cores that had been idle, by the turns in which the recorder kept cores awake and those in which it
-// did not.
-struct MeasuredCold {
-  int64_t full_ns = 0;  // ColdCores::full_ns(): with that, requests of both kinds of turns compute the same on average
-  double share = 0;     // of what requests computed on cores that were left alone
-  double error = 0;     // of that share: two standard errors
-};
-// Nothing where too few requests were served in turns of either kind. `awake` are those of the recording. REQUIRES: the program's
-// LeftOut::keeps_after_idle
-std::optional<MeasuredCold> measured_cold(const DrawnRequests& drawn, const model::AwakeTurns& awake);
-
-struct ColdStarts {
-  // What a request computes more if the core was idle before it (caches are cold, as is the core of a virtual machine that slept).
-  int64_t ns = 0;
-  std::vector<double> warm_share;  // by drawn request: of its computing, what is left without that; empty: all
-};
-ColdStarts cold_starts_of(const DrawnRequests& drawn);
 
 }  // namespace contrafact::whatif
