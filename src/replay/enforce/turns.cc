@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <algorithm>
+
 namespace contrafact::replay {
 
 // A thread joins before the one that lets it join goes on. So a look during which none joined saw every thread's place;
@@ -17,16 +19,17 @@ bool Turns::is_first(size_t thread) const {
   return joins_.load(std::memory_order_acquire) == joins;
 }
 
+// The thread whose turn it is may have no core. Where many wait for theirs, looking must not take the cores from it: each looks ever less
+// often.
 void Turns::wait(size_t thread) const {
   constexpr int kSpins = 200;
-  constexpr timespec kRest{0, 10'000};
-  for (int spins = 0; !is_first(thread); ++spins) {
-    if (spins < kSpins) {
-      __builtin_ia32_pause();
-    } else {
-      nanosleep(&kRest, nullptr);  // the thread whose turn it is may have no core
-    }
+  constexpr long kRestNs = 10'000, kRestMostNs = 160'000;
+  for (int spins = 0; spins < kSpins; ++spins) {
+    if (is_first(thread)) return;
+    __builtin_ia32_pause();
   }
+  for (timespec rest{0, kRestNs}; !is_first(thread); rest.tv_nsec = std::min(2 * rest.tv_nsec, kRestMostNs))
+    nanosleep(&rest, nullptr);
 }
 
 }  // namespace contrafact::replay
