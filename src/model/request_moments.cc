@@ -45,7 +45,9 @@ void RequestMoments::walk_thread(ThreadId thread, HandOuts& hand_outs) {
     if (looking.looks_by == BlockReason::io && is_block_of_send(trace_, begin)) continue;
     now.before = now.last;
     now.last = {trace_.time_ns[begin], walk.time_ns(), event + 1};
-    if (!sleeps_.has_waited(thread, now.last.begin_ns, now.last.end_ns)) looking.has_looked_without_wait = true;
+    // Of calls that receive, those that are over soon are not recorded, so that one that took long without a wait says nothing of others.
+    if (looking.looks_by == BlockReason::poll && !sleeps_.has_waited(thread, now.last.begin_ns, now.last.end_ns))
+      looking.has_looked_without_wait = true;
   }
 }
 
