@@ -136,13 +136,14 @@ TEST(Requests, ALoopThatDidNotSleepBetweenTwoRequestsFoundTheSecondThere) {
   EXPECT_EQ(found.all[2].arrived_ns, 20'000'000);
 }
 
-// A call that receives took 30 us once, though what it got was there; it was recorded for that. Others are not, and the thread slept in them.
+// A call that receives took 30 us once, though what it got was there; it was recorded for that, as was one that waited. The last is not,
+// and the thread slept in it.
 TEST(Requests, OfCallsThatReceiveNotAllAreRecorded) {
   const Requests found = requests_by_connection(parsed(
       "cpu w1 0 990000 blocked\ncpu w1 2000000 5000000 blocked\ncpu w1 6000000 9000000 blocked\n0 w1 thread_begin\n"
       "1000000 w1 block_begin io -\n1030000 w1 block_end io\n1030000 w1 receive c1 10\n1900000 w1 send c1 10\n"
-      "5000000 w1 receive c1 10\n5900000 w1 send c1 10\n9000000 w1 receive c1 10\n9900000 w1 send c1 10\n"
-      "10000000 w1 thread_end\n"));
+      "1990000 w1 block_begin io -\n5000000 w1 block_end io\n5000000 w1 receive c1 10\n5900000 w1 send c1 10\n"
+      "9000000 w1 receive c1 10\n9900000 w1 send c1 10\n10000000 w1 thread_end\n"));
   ASSERT_EQ(found.all.size(), 3u);
   EXPECT_EQ(found.all[1].arrived_ns, 5'000'000);
   EXPECT_EQ(found.all[2].arrived_ns, 9'000'000);
