@@ -427,10 +427,9 @@ std::unique_ptr<recorder::AwakeCores> keep_cores_awake(const Session& session) {
   return nullptr;
 }
 
-int run_once(const Options& options, const Session& session) {
-  const std::unique_ptr<recorder::AwakeCores> awake = options.warm ? keep_cores_awake(session) : nullptr;
+int run_program(const Options& options, const Session& session, bool cores_awake) {
   Preparation preparation;
-  preparation.cores_awake = awake != nullptr;
+  preparation.cores_awake = cores_awake;
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
   if (preparation.native && !(options.include.empty() && options.exclude.empty() && options.config.empty())) {
     note(session, "--include, --exclude and --config choose methods of a JVM; of a native program none are recorded");
@@ -473,6 +472,16 @@ int run_once(const Options& options, const Session& session) {
   base::Result<ChildEnd> end = run_child(preparation.file, preparation.plan.arguments, environment, &failure, &held);
   if (!end) return not_started(end.error());
   return conclude(options, session, preparation, *end, {});
+}
+
+int run_once(const Options& options, const Session& session) {
+  const std::unique_ptr<recorder::AwakeCores> awake = options.warm ? keep_cores_awake(session) : nullptr;
+  const int status = run_program(options, session, awake != nullptr);
+  if (awake && awake->stopped())
+    note(session,
+         "--warm: idle cores were no longer kept awake once the program was in a group of its own (a control group, or "
+         "a session), which would have lost time to that; what idle cores cost it may be wrong");
+  return status;
 }
 
 // "run.cft" -> "run-sets.cft"

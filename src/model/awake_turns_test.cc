@@ -9,7 +9,7 @@
 namespace contrafact::model {
 namespace {
 
-AwakeTurns told(const std::string& fact) {
+AwakeTurns turns_by(const std::string& fact) {
   base::Result<Trace> trace = parse_text("fact cores.awake_ns \"" + fact + "\"\nthread w\n");
   EXPECT_TRUE(trace.ok());
   return trace.ok() ? AwakeTurns(*trace) : AwakeTurns();
@@ -18,26 +18,26 @@ AwakeTurns told(const std::string& fact) {
 constexpr int64_t kMs = 1'000'000;
 
 TEST(AwakeTurns, AreThoseWithOddNumbers) {
-  const AwakeTurns turns = told("10000000");
+  const AwakeTurns turns = turns_by("10000000");
   EXPECT_EQ(turns.of(0, 9 * kMs), Turn::left_alone);
   EXPECT_EQ(turns.of(12 * kMs, 19 * kMs), Turn::awake);
   EXPECT_EQ(turns.of(20 * kMs, 29 * kMs), Turn::left_alone);
 }
 
 TEST(AwakeTurns, BeginWithCachesThatMayBeCold) {
-  const AwakeTurns turns = told("10000000");
+  const AwakeTurns turns = turns_by("10000000");
   EXPECT_EQ(turns.of(11 * kMs, 19 * kMs), Turn::both);
   EXPECT_EQ(turns.of(21 * kMs, 22 * kMs), Turn::left_alone);
 }
 
 TEST(AwakeTurns, ATimeInTwoOfThemIsInNeither) {
-  const AwakeTurns turns = told("10000000");
+  const AwakeTurns turns = turns_by("10000000");
   EXPECT_EQ(turns.of(9 * kMs, 10 * kMs), Turn::both);
   EXPECT_EQ(turns.of(13 * kMs, 33 * kMs), Turn::both);
 }
 
 TEST(AwakeTurns, OfATimeAPartIsAwake) {
-  const AwakeTurns turns = told("10000000");
+  const AwakeTurns turns = turns_by("10000000");
   EXPECT_EQ(turns.awake_ns(0, 10 * kMs), 0);
   EXPECT_EQ(turns.awake_ns(5 * kMs, 13 * kMs), 3 * kMs);
   EXPECT_EQ(turns.awake_ns(12 * kMs, 34 * kMs), 12 * kMs);
@@ -46,7 +46,7 @@ TEST(AwakeTurns, OfATimeAPartIsAwake) {
 
 TEST(AwakeTurns, AreNotThereIfTheFactIsDamaged) {
   for (const char* fact : {"", "5", "-10000000", "10000000x", "99999999999999999999"}) {
-    const AwakeTurns turns = told(fact);
+    const AwakeTurns turns = turns_by(fact);
     EXPECT_FALSE(turns.any()) << fact;
     EXPECT_EQ(turns.of(1, 2), Turn::both) << fact;
     EXPECT_EQ(turns.awake_ns(0, 1'000 * kMs), 0) << fact;

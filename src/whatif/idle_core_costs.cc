@@ -152,8 +152,7 @@ ColdStarts cold_starts_of(const DrawnRequests& drawn) {
   constexpr size_t kEachMin = 100;
   constexpr double kLeftMin = 0.5;  // of a request's computing, whatever the medians say
   const model::Trace& trace = drawn.facts.trace();
-  const bool switches_known = std::ranges::any_of(trace.cpu, [](const auto& gaps) { return !gaps.empty(); });
-  if (!model::is_native(trace) || !switches_known || trace.cpu.size() < trace.threads.size()) return {};
+  if (!model::is_native(trace) || !model::has_switches(trace) || trace.cpu.size() < trace.threads.size()) return {};
   const std::vector<bool> cold = begun_cold(drawn);
   std::vector<int64_t> own_ns;
   std::array<std::vector<int64_t>, 2> sorted_ns;  // warm, cold
