@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 namespace contrafact::analysis {
@@ -19,17 +18,60 @@ double variance(const std::vector<int64_t>& values) {
   return values.empty() ? 0 : squares / static_cast<double>(values.size());
 }
 
+// The time of a load: without the pauses in which nobody asked (before it began, between two loads). A pause is a gap between
+// two requests that takes a fiftieth of the recording, and as long as no gap of a load does: of 10^8 gaps that vary as
+// exponential times do, one is longer than twenty times their mean.
+class LoadTime {
+ public:
+  // REQUIRES: they are sorted by arrived_ns.
+  explicit LoadTime(const std::vector<Request>& requests) {
+    constexpr int64_t kOfSpan = 50, kOfMean = 20;
+    if (requests.size() < 2) return;
+    const int64_t span_ns = requests.back().arrived_ns - requests.front().arrived_ns;
+    const int64_t mean_ns = span_ns / static_cast<int64_t>(requests.size() - 1);
+    const int64_t most_ns = std::max(span_ns / kOfSpan, kOfMean * mean_ns);
+    for (size_t i = 1; i < requests.size(); ++i) {
+      const int64_t begin_ns = requests[i - 1].arrived_ns, end_ns = requests[i].arrived_ns;
+      if (end_ns - begin_ns > most_ns) {
+        pauses_.push_back({begin_ns, end_ns, pauses_ns_});
+        pauses_ns_ += end_ns - begin_ns;
+      } else {
+        gaps_ns_.push_back(end_ns - begin_ns);
+      }
+    }
+  }
+
+  // How much of it has passed at an instant of the recording; what it is counted from does not matter.
+  int64_t at(int64_t ns) const {
+    auto pause = std::ranges::upper_bound(pauses_, ns, {}, &Pause::begin_ns);
+    if (pause == pauses_.begin()) return ns;
+    --pause;
+    return ns - pause->before_ns - (std::min(ns, pause->end_ns) - pause->begin_ns);
+  }
+  const std::vector<int64_t>& gaps_ns() const { return gaps_ns_; }  // between two requests
+  int64_t pauses_ns() const { return pauses_ns_; }
+
+ private:
+  struct Pause {
+    int64_t begin_ns, end_ns;
+    int64_t before_ns;  // sum of the pauses before it
+  };
+  std::vector<Pause> pauses_;
+  std::vector<int64_t> gaps_ns_;
+  int64_t pauses_ns_ = 0;
+};
+
 // Requests under way over time.
 struct UnderWay {
   double mean = 0;
   uint32_t most = 0;
 };
 
-UnderWay under_way(const std::vector<Request>& requests) {
+UnderWay under_way(const std::vector<Request>& requests, const LoadTime& time) {
   std::vector<std::pair<int64_t, int>> changes;
   for (const Request& request : requests) {
-    changes.emplace_back(request.arrived_ns, 1);
-    changes.emplace_back(std::max(request.answered_ns, request.arrived_ns), -1);
+    changes.emplace_back(time.at(request.arrived_ns), 1);
+    changes.emplace_back(time.at(std::max(request.answered_ns, request.arrived_ns)), -1);
   }
   std::ranges::sort(changes);
   UnderWay found;
@@ -56,23 +98,6 @@ uint32_t connections_in_use(const std::map<uint32_t, std::vector<const Request*>
   int now = 0, most = 0;
   for (const auto& [time_ns, change] : changes) most = std::max(most, now -= change);
   return static_cast<uint32_t>(std::max(most, 1));
-}
-
-// Takes the pauses in which nobody asked (before the load began, between two loads) out of the gaps, and returns their sum: one
-// that takes a fiftieth of the recording, and as long as no gap of a load does (of 10^8 gaps that vary as exponential times do, one is
-// longer than twenty times their mean).
-int64_t take_out_pauses(std::vector<int64_t>& gaps_ns) {
-  constexpr int64_t kOfSpan = 50, kOfMean = 20;
-  const int64_t span_ns = std::accumulate(gaps_ns.begin(), gaps_ns.end(), int64_t{0});
-  if (gaps_ns.empty()) return 0;
-  const int64_t most_ns = std::max(span_ns / kOfSpan, kOfMean * (span_ns / static_cast<int64_t>(gaps_ns.size())));
-  int64_t pauses_ns = 0;
-  std::erase_if(gaps_ns, [&](int64_t ns) {
-    if (ns <= most_ns) return false;
-    pauses_ns += ns;
-    return true;
-  });
-  return pauses_ns;
 }
 
 // Whether gaps, as multiples of their mean, may well be those of a Poisson process: the largest distance of their distribution
@@ -106,21 +131,20 @@ Arrivals arrivals_of(const model::Requests& requests) {
   constexpr double kNearlyAll = 0.8, kFewUnderWay = 0.1;
   Arrivals found;
   std::map<uint32_t, std::vector<const Request*>> by_connection;
-  std::vector<int64_t> gaps_ns;
-  for (size_t i = 0; i < requests.all.size(); ++i) {
-    by_connection[requests.all[i].connection].push_back(&requests.all[i]);
-    if (i > 0) gaps_ns.push_back(requests.all[i].arrived_ns - requests.all[i - 1].arrived_ns);
-  }
-  found.span_ns = requests.all.back().arrived_ns - requests.all.front().arrived_ns - take_out_pauses(gaps_ns);
+  for (const Request& request : requests.all) by_connection[request.connection].push_back(&request);
+  const LoadTime time(requests.all);
+  std::vector<int64_t> gaps_ns = time.gaps_ns();
+  found.span_ns = requests.all.back().arrived_ns - requests.all.front().arrived_ns - time.pauses_ns();
   if (found.span_ns > 0)
     found.per_second = static_cast<double>(gaps_ns.size()) * 1e9 / static_cast<double>(found.span_ns);
-  const UnderWay busy = under_way(requests.all);
+  const UnderWay busy = under_way(requests.all, time);
   found.under_way = busy.mean;
   std::vector<int64_t> between_ns;
   for (const auto& [connection, own] : by_connection) {
     for (size_t i = 1; i < own.size(); ++i) {
-      between_ns.push_back(own[i]->arrived_ns - own[i - 1]->arrived_ns);
-      found.thinks_ns.push_back(std::max<int64_t>(0, own[i]->arrived_ns - own[i - 1]->answered_ns));
+      const int64_t arrived_ns = time.at(own[i]->arrived_ns);
+      between_ns.push_back(arrived_ns - time.at(own[i - 1]->arrived_ns));
+      found.thinks_ns.push_back(std::max<int64_t>(0, arrived_ns - time.at(own[i - 1]->answered_ns)));
     }
   }
   const double each = static_cast<double>(requests.all.size()) / static_cast<double>(by_connection.size());

@@ -7,7 +7,8 @@
 // whole; of an open one, requests that come when they come, it varies more. Where connections carry one request each, or
 // come and go, nothing ties a request to an answer: then clients are closed if there are about as many requests under way at all times.
 //
-// A pause that takes a fiftieth of the recording, and twenty times as long as requests are apart, is no part of the load.
+// A pause that takes a fiftieth of the recording, and twenty times as long as requests are apart, is no part of the load: it counts as no
+// time at all, neither between requests nor while clients think or requests are under way.
 //
 // Pure; O(n log n) in the requests.
 #pragma once

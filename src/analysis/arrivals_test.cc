@@ -85,6 +85,23 @@ TEST(Arrivals, APauseBeforeTheLoadIsNoGap) {
   const Arrivals found = arrivals_of(made);
   EXPECT_NEAR(found.per_second, 1000, 1);
   EXPECT_NEAR(found.gaps.back(), 1, 0.01);
+  // While there is load, a request is under way for half of the time.
+  EXPECT_NEAR(found.under_way, 0.5, 0.01);
+  EXPECT_FALSE(found.open);
+}
+
+TEST(Arrivals, APauseBetweenTwoLoadsIsNoTimeToThink) {
+  int i = 0;
+  const Requests made = requests(4, 100, [&](int64_t answer_ns) {
+    const bool is_pause = i++ % 100 == 50;
+    return answer_ns + 2 * kMs + (is_pause ? 30'000 * kMs : 0);
+  });
+  const Arrivals found = arrivals_of(made);
+  EXPECT_FALSE(found.open);
+  EXPECT_EQ(found.clients, 4u);
+  EXPECT_EQ(percentile_ns(found.thinks_ns, 0.5), 2 * kMs);
+  EXPECT_LT(found.thinks_ns.back(), 300 * kMs);  // the clients' pauses begin and end at different times
+  EXPECT_GT(found.under_way, 2);
 }
 
 TEST(Arrivals, ConnectionsOfOneRequestAreClosedIfAsManyAreAlwaysUnderWay) {
