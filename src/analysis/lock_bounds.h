@@ -4,8 +4,8 @@
 // Little's law) says how much of the time it is held: of holds that vary as exponential times do, asked for at random
 // times, rho * rho / (1 - rho) threads wait; of holds of equal length half as many. If the lock is held for a fifth of the
 // time, five times as many requests fill it. Waits that ended while the thread still tried are not recorded: it is an
-// estimate. While the holder lacks a core, a wait does not count. Only waits within a request's work or a task count: a thread that hands requests out waits for whoever has just
-// woken it, which is no chance.
+// estimate. While the holder lacks a core, a wait does not count. Only waits within a request's work or a task count: a
+// thread that hands requests out waits for whoever has just woken it, which is no chance.
 //
 // Pure; O(n log n) in the waits.
 #pragma once

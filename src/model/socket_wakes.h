@@ -3,7 +3,8 @@
 //
 // The two ends of a connection have each other's ports. Between two processes, a port that the recorder did not learn is
 // made up for by the order in which connections began and by how many bytes went over each. Bytes keep their order, so
-// the send that a receive waited for is the one that sent the first byte of what it got. It ended the block before the receive if it came while that lasted.
+// the send that a receive waited for is the one that sent the first byte of what it got. It ended the block before the
+// receive if it came while that lasted.
 // Of a poll, the first bytes to come are the cause, whichever connection they came on. Transfers that were not recorded
 // shift the bytes of one direction: it has no causes if its ends do not agree on what went over it.
 //

@@ -29,7 +29,8 @@ struct WaitsBetween {
   bool one_by_one = false;
 };
 
-// The scarcest first; those where few requests wait are left out. `facts` are those of the run in which requests are tasks (request_run.h); `requests` the drawn ones.
+// The scarcest first; those where few requests wait are left out. `facts` are those of the run in which requests are tasks
+// (request_run.h); `requests` the drawn ones.
 std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<const RequestTemplate> requests);
 
 }  // namespace contrafact::whatif
