@@ -45,6 +45,10 @@ std::vector<double> gaps_ns(const Load& load, Dice& dice) {
   return gaps;
 }
 
+uint32_t clients_of(const Load& load) {
+  return load.open ? 0 : std::min(load.clients, load.requests);
+}
+
 // The clients of a load, each a thread of the program, which hand out copies of requests.
 class Clients {
  public:
@@ -99,7 +103,7 @@ class Clients {
 
   // The clients begin one after the other, within the time that a request takes.
   void add_closed() {
-    const uint32_t clients = std::min(load_.clients, load_.requests);
+    const uint32_t clients = clients_of(load_);
     std::vector<std::vector<Op>> ops(clients);
     for (uint32_t i = 0; i < load_.requests; ++i) {
       std::vector<Op>& own = ops[i % clients];
@@ -156,7 +160,7 @@ base::Result<LoadRun> LoadSimulator::simulate(const Variant& variant, const Load
   const SectionPlan plan = plan_sections(templates.program(), variant, options->lock_rule);
 
   RequestCopier copier(templates, plan, variant.treatments);
-  LoadRun result;
+  LoadRun result{.clients = clients_of(load), .served = {}, .simulation = {}};
   result.served = Clients(templates, load, copier).add();
   const std::vector<Treatment> treatments = copier.take_treatments();
   const auto [program, made_plan] = copier.finish(2 * load.requests);

@@ -28,7 +28,7 @@ struct Load {
   double per_second = 0;                // open: requests
   std::vector<double> gaps = {};        // open: one is drawn between two requests, as a multiple of the mean; empty: a
                                         // Poisson process
-  uint32_t requests = 2000;             // in all
+  uint32_t requests = 2000;             // in all, at most
   uint64_t seed = 1;
 };
 
@@ -40,7 +40,8 @@ struct ServedRequest {
 };
 
 struct LoadRun {
-  std::vector<ServedRequest> served;  // in the order in which they were handed out
+  uint32_t clients = 0;               // that asked: never more than there are requests; 0: an open load
+  std::vector<ServedRequest> served;  // in the order in which they were handed out; no more than fit into memory
   Simulation simulation;              // without a trace
 };
 

@@ -16,12 +16,52 @@ namespace {
 using model::TaskKind;
 using model::TaskRow;
 
-// A note tells of a share from so much on.
+// Smaller shares are not noted.
 constexpr double kVmNoted = 0.1, kFasterNoted = 0.1, kRefillNoted = 0.05;
 
 bool is_handed_on(OpCode code) {
   return code == OpCode::spawn || code == OpCode::call || code == OpCode::register_;
 }
+
+// Which tasks and threads are one request's: those that its root hands out, and theirs, but for those that are an earlier request's.
+class TemplateScan {
+ public:
+  TemplateScan(const SimProgram& program, const model::Trace& trace)
+      : program_(program), trace_(trace), is_owned_(program.fibers.size()) {}
+
+  // Its answer_mark is the one that is looked for, if an operation of the request has it.
+  RequestTemplate request(uint32_t root, uint32_t answer_mark) {
+    RequestTemplate made;
+    made.tasks.push_back(root);
+    is_owned_[root] = true;
+    size_t threads_done = 0;
+    for (size_t i = 0; i < made.tasks.size(); ++i) {
+      scan(made.tasks[i], answer_mark, made);
+      while (threads_done < made.threads.size())
+        scan(program_.thread_fiber(made.threads[threads_done++]), answer_mark, made);
+    }
+    return made;
+  }
+
+ private:
+  void scan(uint32_t fiber, uint32_t answer_mark, RequestTemplate& made) {
+    for (const Op& op : recorded_ops(program_, fiber)) {
+      if (op.code == OpCode::mark && op.value == answer_mark) made.answer_mark = answer_mark;
+      if (is_handed_on(op.code)) add(static_cast<uint32_t>(op.value), op.code, made);
+    }
+  }
+  void add(uint32_t task, OpCode by, RequestTemplate& made) {
+    if (is_owned_[task]) return;
+    is_owned_[task] = true;
+    made.tasks.push_back(task);
+    if (trace_.tasks[task].kind == TaskKind::thread && by == OpCode::spawn)
+      made.threads.push_back(program_.thread_of_run(task));
+  }
+
+  const SimProgram& program_;
+  const model::Trace& trace_;
+  std::vector<bool> is_owned_;  // by fiber
+};
 
 }  // namespace
 
@@ -72,6 +112,10 @@ std::string LoadTemplates::pool_name(uint32_t pool) const {
   return std::string(run_.trace.string(pools_[pool].name));
 }
 
+format::PoolKind LoadTemplates::pool_kind(uint32_t pool) const {
+  return pool == hand_on_pool() ? format::PoolKind::thread_pool : pools_[pool].kind;
+}
+
 std::string LoadTemplates::threads_of(uint32_t pool) const {
   const bool is_own = pool >= recorded_.trace().pools.size() && pool < hand_on_pool();
   return is_own ? pool_name(pool) : "";
@@ -113,6 +157,11 @@ void LoadTemplates::skeleton_rows() {
   }
 }
 
+uint32_t LoadTemplates::clients_most() const {
+  constexpr uint32_t kTurnsLeast = 5;  // of each client: fewer are all beginning and end
+  return std::max(1u, requests_most_ / kTurnsLeast);
+}
+
 uint32_t LoadTemplates::workers_of(uint32_t pool, uint32_t size) const {
   const uint32_t kept = pool < kept_workers_.size() ? kept_workers_[pool] : 0;
   if (size == 0 || size == model::kUnboundedPool) return size;
@@ -120,47 +169,30 @@ uint32_t LoadTemplates::workers_of(uint32_t pool, uint32_t size) const {
 }
 
 void LoadTemplates::find_templates() {
-  const SectionPlan recorded;
-  std::vector<uint32_t> owner(program_.fibers.size(), kNoId);
+  TemplateScan scan(program_, run_.trace);
   for (uint32_t position = 0; position < run_.requests.size(); ++position) {
     const RunRequest& request = run_.requests[position];
     if (!request.root.valid() || !program_.fibers[request.root.index()].runs()) continue;
-    const auto number = static_cast<uint32_t>(templates_.size());
-    RequestTemplate made;
+    const uint32_t answer_mark =
+        request.answered == kNoId
+            ? kNoId
+            : static_cast<uint32_t>(std::ranges::lower_bound(marked_, request.answered) - marked_.begin());
+    RequestTemplate made = scan.request(request.root.value, answer_mark);
     made.request = position;
     made.connection = request.connection;
-    made.tasks.push_back(request.root.value);
-    owner[request.root.index()] = number;
-    uint32_t wanted = kNoId;
-    if (request.answered != kNoId)
-      wanted = static_cast<uint32_t>(std::ranges::lower_bound(marked_, request.answered) - marked_.begin());
-    const auto scan = [&](uint32_t fiber) {
-      for (const Op& op : ops_of(recorded, fiber)) {
-        if (op.code == OpCode::mark && op.value == wanted) made.answer_mark = wanted;
-        if (op.code == OpCode::stop && op.value < run_.trace.pauses.size()) {
-          stop_owner_.resize(run_.trace.pauses.size(), kNoId);
-          if (stop_owner_[op.value] == kNoId) stop_owner_[op.value] = number;
-        }
-        if (!is_handed_on(op.code)) continue;
-        const auto task = static_cast<uint32_t>(op.value);
-        if (owner[task] != kNoId) continue;
-        owner[task] = number;
-        made.tasks.push_back(task);
-        if (run_.trace.tasks[task].kind == TaskKind::thread && op.code == OpCode::spawn)
-          made.threads.push_back(program_.thread_of_run(task));
-      }
-    };
-    size_t threads_done = 0;
-    for (size_t i = 0; i < made.tasks.size(); ++i) {
-      scan(made.tasks[i]);
-      while (threads_done < made.threads.size()) scan(program_.thread_fiber(made.threads[threads_done++]));
-    }
-    if (wanted != kNoId && made.answer_mark == kNoId) {
-      ++outside_;
+    if (made.answer_mark != answer_mark) {
+      outside_.push_back(std::move(made));
       continue;
     }
     templates_.push_back(std::move(made));
     recorded_ns_.push_back(request.answered_ns - request.arrived_ns);
+  }
+  stop_owner_.assign(run_.trace.pauses.size(), kNoId);
+  for (uint32_t i = 0; i < templates_.size(); ++i) {
+    each_op(program_, templates_[i], [&](const Op& op) {
+      if (op.code != OpCode::stop || op.value >= stop_owner_.size()) return;
+      if (stop_owner_[op.value] == kNoId) stop_owner_[op.value] = i;
+    });
   }
 }
 
@@ -190,7 +222,8 @@ double LoadTemplates::vm_share() const {
 }
 
 DrawnRequests LoadTemplates::drawn() const {
-  return {facts_, program_, run_.requests, templates_, static_cast<uint32_t>(recorded_.trace().threads.size())};
+  return {facts_,     program_, run_.requests,
+          templates_, outside_, static_cast<uint32_t>(recorded_.trace().threads.size())};
 }
 
 void LoadTemplates::find_costs() {
@@ -282,64 +315,115 @@ std::vector<WaitsBetween> LoadTemplates::unknown_waits() const {
   return waits_between(facts_, templates_);
 }
 
-std::vector<std::string> LoadTemplates::notes() const {
+std::optional<std::string> LoadTemplates::length_note() const {
   constexpr uint32_t kFewRequests = 2000;
-  std::vector<std::string> out;
-  if (requests_most_ < kFewRequests)
-    out.push_back(fmt::format("requests are long: at most {} are simulated at a time", requests_most_));
-  for (uint32_t pool = 0; pool < kept_workers_.size(); ++pool) {
-    if (kept_workers_[pool] == 0 || capacities_[pool] == model::kUnboundedPool) continue;
-    out.push_back(fmt::format(
-        "{} of the {} workers of pool {} accept connections or poll for what clients send: they serve no request",
-        kept_workers_[pool], capacities_[pool], pool_name(pool)));
-  }
-  if (outside_ > 0)
-    out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
-                              outside_, run_.requests.size()));
-  for (const WaitsBetween& one : unknown_waits())
-    out.push_back(fmt::format(
-        "{:.0f} % of the requests waited at {} for what other requests {}: simulations leave that out, as the "
-        "recording does not say how much of it there is; by these waits it is used up at {:.0f} to {:.0f} requests a "
-        "second (estimated){}",
-        100 * one.share, run_.trace.context_label(one.place), one.one_by_one ? "gave back" : "did for all of them",
-        one.low_per_second, one.per_second,
-        model::is_native(run_.trace) ? "" : "; a configuration that names its methods (resource) has it simulated"));
-  if (slow_ > 0)
-    out.push_back(fmt::format(
-        "the first {} of these requests are not drawn: later ones computed less, as the JVM had compiled more", slow_));
-  if (const double share = still_faster(); share > kFasterNoted && !model::is_native(run_.trace))
-    out.push_back(fmt::format(
-        "requests still get faster: the later half of those that are drawn computed {:.0f} % less; where cores "
-        "limit, the service can answer more than is said here: record for longer",
-        100 * share));
-  if (cores_left_.reason == model::CoresLeft::Reason::other_programs)
-    out.push_back(
-        fmt::format("other programs used cores while requests were served: {:.0f} % of the cores' time is left to this "
-                    "one, in simulations, too (--cores N: N whole cores)",
-                    100 * cores_left_.share));
-  if (beside_ns_ > 0)
-    out.push_back(fmt::format(
-        "threads that serve no request computed {:.3g} us for each (libraries' own threads, say): simulated beside it",
-        static_cast<double>(beside_ns_) / 1e3));
-  if (measured_cold_ && measured_cold_->share > kRefillNoted) {
-    out.push_back(fmt::format(
+  if (requests_most_ >= kFewRequests) return std::nullopt;
+  return fmt::format(
+      "a request does so much that only {} are simulated at a time: figures for more than {} clients are unsure",
+      requests_most_, clients_most());
+}
+
+std::optional<std::string> LoadTemplates::kept_workers_note(uint32_t pool) const {
+  if (kept_workers_[pool] == 0 || capacities_[pool] == model::kUnboundedPool) return std::nullopt;
+  return fmt::format(
+      "{} of the {} workers of pool {} accept connections or poll for what clients send: they serve no request",
+      kept_workers_[pool], capacities_[pool], pool_name(pool));
+}
+
+std::optional<std::string> LoadTemplates::outside_note() const {
+  if (outside_.empty()) return std::nullopt;
+  return fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
+                     outside_.size(), run_.requests.size());
+}
+
+std::string LoadTemplates::wait_note(const WaitsBetween& waits) const {
+  return fmt::format(
+      "{:.0f} % of the requests waited at {} for what other requests {}: simulations leave that out, as the "
+      "recording does not say how much of it there is; by these waits it is used up at {:.0f} to {:.0f} requests a "
+      "second (estimated){}",
+      100 * waits.share, run_.trace.context_label(waits.place), waits.one_by_one ? "gave back" : "did for all of them",
+      waits.low_per_second, waits.per_second,
+      model::is_native(run_.trace) ? "" : "; a configuration that names its methods (resource) has it simulated");
+}
+
+std::optional<std::string> LoadTemplates::slow_beginning_note() const {
+  if (slow_ == 0) return std::nullopt;
+  return fmt::format(
+      "the first {} of these requests are not drawn: later ones computed less, as the JVM had compiled more", slow_);
+}
+
+std::optional<std::string> LoadTemplates::still_faster_note() const {
+  const double share = still_faster();
+  if (share <= kFasterNoted || model::is_native(run_.trace)) return std::nullopt;
+  return fmt::format(
+      "requests still get faster: the later half of those that are drawn computed {:.0f} % less; where cores "
+      "limit, the service can answer more than is said here: record for longer",
+      100 * share);
+}
+
+std::optional<std::string> LoadTemplates::cores_left_note() const {
+  if (cores_left_.reason != model::CoresLeft::Reason::other_programs) return std::nullopt;
+  return fmt::format(
+      "other programs used cores while requests were served: {:.0f} % of the cores' time is left to this "
+      "one, in simulations, too (--cores N: N whole cores)",
+      100 * cores_left_.share);
+}
+
+std::optional<std::string> LoadTemplates::beside_note() const {
+  if (beside_ns_ == 0) return std::nullopt;
+  return fmt::format(
+      "threads that serve no request computed {:.3g} us for each (libraries' own threads, say): simulated beside it",
+      static_cast<double>(beside_ns_) / 1e3);
+}
+
+std::optional<std::string> LoadTemplates::idle_cores_note() const {
+  if (measured_cold_) {
+    if (measured_cold_->share <= kRefillNoted) return std::nullopt;
+    return fmt::format(
         "requests computed {:.0f} % of their time only because their core had been idle (measured, +-{:.0f} "
         "%: the recorder kept cores awake in turns): left out where no core is idle",
-        100 * measured_cold_->share, 100 * measured_cold_->error));
-  } else if (const double share = refill_share(); share > kRefillNoted && !measured_cold_)
-    out.push_back(
-        fmt::format("of what requests computed, {:.0f} % is taken for filling the caches of cores that had been idle "
-                    "(estimated): left out where no core is idle",
-                    100 * share));
-  if (const double share = vm_share(); share > kVmNoted)
-    out.push_back(
-        fmt::format("the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "
-                    "out, as what is compiled stays so; the collector's stops are simulated",
-                    100 * share));
-  if (still_compiles())
-    out.emplace_back(
-        "the JVM had not compiled all that requests run: where cores limit, the service can answer up to twice as much "
-        "(record with --warm, or for longer)");
+        100 * measured_cold_->share, 100 * measured_cold_->error);
+  }
+  const double share = refill_share();
+  if (share <= kRefillNoted) return std::nullopt;
+  return fmt::format(
+      "of what requests computed, {:.0f} % is taken for filling the caches of cores that had been idle "
+      "(estimated): left out where no core is idle",
+      100 * share);
+}
+
+std::optional<std::string> LoadTemplates::vm_note() const {
+  const double share = vm_share();
+  if (share <= kVmNoted) return std::nullopt;
+  return fmt::format(
+      "the JVM's compiler and collector computed beside the program, {:.0f} % of its time: left "
+      "out, as what is compiled stays so; the collector's stops are simulated",
+      100 * share);
+}
+
+std::optional<std::string> LoadTemplates::compiles_note() const {
+  if (!still_compiles()) return std::nullopt;
+  return "the JVM had not compiled all that requests run: where cores limit, the service can answer up to twice as "
+         "much "
+         "(record with --warm, or for longer)";
+}
+
+std::vector<std::string> LoadTemplates::notes() const {
+  std::vector<std::string> out;
+  const auto add = [&](std::optional<std::string> note) {
+    if (note) out.push_back(*std::move(note));
+  };
+  add(length_note());
+  for (uint32_t pool = 0; pool < kept_workers_.size(); ++pool) add(kept_workers_note(pool));
+  add(outside_note());
+  for (const WaitsBetween& waits : unknown_waits()) add(wait_note(waits));
+  add(slow_beginning_note());
+  add(still_faster_note());
+  add(cores_left_note());
+  add(beside_note());
+  add(idle_cores_note());
+  add(vm_note());
+  add(compiles_note());
   return out;
 }
 

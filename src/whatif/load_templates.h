@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +36,8 @@ class LoadTemplates {
   // computed).
   const std::vector<RequestTemplate>& all() const { return templates_; }
   const std::vector<int64_t>& recorded_ns() const { return recorded_ns_; }
-  // Pools of the run: the trace's, then those of threads that serve requests outside of pools. Behind them is the pool of the threads that only hand requests on.
+  // Pools of the run: the trace's, then those of threads that serve requests outside of pools, and of own resources. Behind them is the
+  // pool of the threads that only hand requests on: it has a name, a kind and a size, and no row.
   const std::vector<format::PoolRow>& pools() const { return pools_; }
   uint32_t hand_on_pool() const { return static_cast<uint32_t>(run_.trace.pools.size()); }
   uint32_t hand_on_threads() const { return handed_.threads; }
@@ -44,13 +46,15 @@ class LoadTemplates {
   int64_t cold_ns() const { return cold_.ns; }      // ColdStarts
   double warm_share(uint32_t drawn) const { return cold_.warm_share.empty() ? 1 : cold_.warm_share[drawn]; }
   const model::CoresLeft& cores_left() const { return cores_left_; }
-  // Whether a JVM still compiled much of the program while the requests were recorded, under its own thresholds: they will compute less.
+  // Whether a JVM still compiled much of the program while the requests were recorded, under its own thresholds: they will
+  // compute less.
   bool still_compiles() const;
   // Of what requests computed in the recording, a share was due to idle cores and is left out where no core is idle. By how much that
-  // share may be wrong: two standard errors where it is measured (request_costs.h), half of it where it is an estimate. Linear in the
+  // share may be wrong: two standard errors where it is measured (idle_core_costs.h), half of it where it is an estimate. Linear in the
   // requests' operations.
   double refill_error() const;
   std::string pool_name(uint32_t pool) const;
+  format::PoolKind pool_kind(uint32_t pool) const;
   // Of pools that threads of the program's own make up: what their names have in common (ThreadSize); of bounded resources of its own:
   // the name; else "". And the reverse: kNoId for none.
   std::string threads_of(uint32_t pool) const;
@@ -66,8 +70,9 @@ class LoadTemplates {
   bool is_own_lock(uint32_t lock) const { return lock < is_shared_.size() && !is_shared_[lock]; }
   // Whether a copy of the template brings that stop of the virtual machine.
   bool brings_stop(uint32_t drawn, uint64_t stop) const { return stop_owner_[stop] == drawn; }
-  // Requests of one simulation, so that copies of long ones do not fill the memory.
+  // Requests of one simulation, so that copies of long ones do not fill the memory; and clients for which that is enough.
   uint32_t requests_most() const { return requests_most_; }
+  uint32_t clients_most() const;
   // For what requests wait that is no pool of the run; nothing simulates it. The scarcest first.
   std::vector<WaitsBetween> unknown_waits() const;
   // What the simulation leaves out or supposes, a line each.
@@ -87,6 +92,18 @@ class LoadTemplates {
   DrawnRequests drawn() const;
   double vm_share() const;
   double still_faster() const;
+  // A line each; none: there is nothing to say.
+  std::optional<std::string> length_note() const;
+  std::optional<std::string> kept_workers_note(uint32_t pool) const;
+  std::optional<std::string> outside_note() const;
+  std::string wait_note(const WaitsBetween& waits) const;
+  std::optional<std::string> slow_beginning_note() const;
+  std::optional<std::string> still_faster_note() const;
+  std::optional<std::string> cores_left_note() const;
+  std::optional<std::string> beside_note() const;
+  std::optional<std::string> idle_cores_note() const;
+  std::optional<std::string> vm_note() const;
+  std::optional<std::string> compiles_note() const;
   void find_shared_locks();
   void bound_requests();
 
@@ -110,8 +127,8 @@ class LoadTemplates {
   std::vector<uint32_t> shared_locks_;
   std::vector<uint32_t> stop_owner_;  // by stop of the virtual machine: the template that brings it
   uint32_t requests_most_ = UINT32_MAX;
-  size_t slow_ = 0;     // requests at the beginning that are not drawn
-  size_t outside_ = 0;  // requests whose answer none of their tasks sends
+  size_t slow_ = 0;                       // requests at the beginning that are not drawn
+  std::vector<RequestTemplate> outside_;  // requests whose answer none of their tasks sends
 };
 
 }  // namespace contrafact::whatif

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "whatif/load_templates.h"
 #include "whatif/request_run.h"
@@ -130,6 +131,53 @@ TEST(Load, APermitGivenBackBeforeASleepIsThereForOthers) {
   Variant variant;
   for (uint32_t i = 0; i < 10; ++i) variant.earlier_gives.push_back({i, 8'000'000});
   EXPECT_NEAR(per_second(service.run({.clients = 4, .requests = 200}, variant)), 200, 4);  // two workers
+}
+
+// Each request takes one of two permits for 10 ms, and another one for the last 2 ms.
+TEST(Load, RequestsThatWaitForEachOthersPermitsStandStill) {
+  std::string text = std::string(kConnections) + "pool db permits 2 2\n", workers;
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = 50'000'000LL * i;
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, i + 1);
+    workers += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{0} w1 permit_take db 1\n{0} w1 block_begin sleep -\n"
+        "{3} w1 block_end sleep\n{3} w1 permit_take db 1\n{3} w1 block_begin sleep -\n{4} w1 block_end sleep\n"
+        "{4} w1 permit_give db 1\n{4} w1 permit_give db 1\n{4} w1 send {2} 10\n{4} w1 task_end t{1}\n",
+        at, i + 1, i % 2 == 0 ? "a" : "b", at + 8'000'000, at + 10'000'000);
+  }
+  const Fixture service(text + workers);
+  EXPECT_NEAR(per_second(service.run({.clients = 1, .requests = 100})), 100, 1);
+  const LoadRun two = service.run({.clients = 2, .requests = 100});
+  ASSERT_FALSE(two.simulation.stuck.empty());
+  EXPECT_EQ(two.simulation.stuck.front().reason, "waits for a permit of db: whoever has some of the 2 waits, too");
+  EXPECT_EQ(two.simulation.stuck.front().lacks, StuckTask::Lacks::permits);
+  // No more than two handlers take some.
+  const Variant three{.pool_sizes = {{model::PoolId(3), 3}}};
+  EXPECT_TRUE(service.run({.clients = 8, .requests = 100}, three).simulation.stuck.empty());
+}
+
+// Each request hands a part to its own pool of two workers, and waits at a latch until that is done.
+TEST(Load, RequestsThatWaitAtALatchForTheirOwnPoolStandStill) {
+  std::string text = std::string(kConnections) +
+                     "method m9 java.util.concurrent.CountDownLatch.await L.java:1\ncontext c9 c2 m9:3\n",
+              one, other;
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = 50'000'000LL * i, asks = at + 2'000'000, ends = at + 6'000'000;
+    text += fmt::format("{} main task_spawn t{} c1 p m2\n", at, 2 * i + 1);
+    one += fmt::format(
+        "{0} w1 task_start t{1}\n{0} w1 receive {2} 10\n{3} w1 task_spawn t{4} c2 p m3\n{3} w1 block_begin park c9\n"
+        "{5} w1 block_end park\n{5} w1 send {2} 10\n{5} w1 task_end t{1}\n",
+        at, 2 * i + 1, i % 2 == 0 ? "a" : "b", asks, 2 * i + 2, ends);
+    other += fmt::format("{0} w2 task_start t{1}\n{2} w2 wake w1\n{2} w2 task_end t{1}\n", asks, 2 * i + 2, ends);
+  }
+  const Fixture service(text + one + other);
+  EXPECT_NEAR(per_second(service.run({.clients = 1, .requests = 100})), 1000.0 / 6, 2);
+  const LoadRun run = service.run({.clients = 3, .requests = 100});
+  ASSERT_FALSE(run.simulation.stuck.empty());
+  EXPECT_THAT(run.simulation.stuck.front().reason, testing::HasSubstr("no worker of pool p is free"));
+  EXPECT_EQ(run.simulation.stuck.front().lacks, StuckTask::Lacks::worker_of_its_pool);
+  const Variant more{.pool_sizes = {{model::PoolId(0), 4}}};
+  EXPECT_TRUE(service.run({.clients = 3, .requests = 100}, more).simulation.stuck.empty());
 }
 
 // 2 ms on a core: with many workers, one core serves 500 a second.
@@ -314,6 +362,37 @@ TEST(Load, ClientsNeedNoCoreOfTheServer) {
     sum_ms += static_cast<double>(request.answered_ns - request.arrived_ns) / 1e6;
   EXPECT_GT(sum_ms / 2000, 3.0);  // of equal requests at random (M/D/1): 1 + 0.9 / (2 * 0.1) = 5.5 ms in the long run
   EXPECT_LT(sum_ms / 2000, 9.0);
+}
+
+// Two loops, of which each computes 1 ms for each request of a connection of its own.
+TEST(Load, ThreadsThatServeRequestsThatAreLeftOutComputeForNoOthers) {
+  std::string text = "fact agent native\n" + std::string(kConnections);
+  for (const auto& [thread, connection] : {std::pair("w1", "a"), std::pair("w2", "b")}) {
+    int64_t slept = 0;
+    for (int i = 0; i < 20; ++i) {
+      const int64_t at = 50'000'000LL * (i + 1);
+      text += fmt::format(
+          "cpu {0} {1} {2} blocked\n{3} {0} block_begin poll -\n{2} {0} block_end poll\n{2} {0} receive {4} 10\n{5} "
+          "{0} "
+          "send {4} 10\n",
+          thread, slept + 1, at, slept, connection, at + 1'000'000);
+      slept = at + 1'000'000;
+    }
+    text +=
+        fmt::format("cpu {0} {1} {2} blocked\n{3} {0} block_begin poll -\n{2} {0} block_end poll\n{2} {0} thread_end\n",
+                    thread, slept + 1, slept + 9'000'000, slept);
+  }
+  const Fixture service(text);
+  model::Requests requests = service.requests;
+  ASSERT_EQ(requests.all.size(), 40u);
+  const uint32_t other = requests.all[0].answered;  // of the first loop
+  for (model::Request& request : requests.all) {
+    if (request.connection != requests.all[0].connection) request.answered = other;
+  }
+  const base::Result<LoadSimulator> simulator = LoadSimulator::make(service.facts, requests);
+  ASSERT_TRUE(simulator.ok());
+  ASSERT_EQ(simulator->templates().all().size(), 20u);
+  EXPECT_EQ(simulator->templates().beside_ns(), 0);
 }
 
 // The listener polls for 1 ms of each request's time and wakes one of two threads, which computes for 4 ms.

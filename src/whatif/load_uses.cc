@@ -26,6 +26,10 @@ std::vector<RequestUse> request_uses(const LoadTemplates& model) {
 std::vector<int64_t> pool_uses_ns(const LoadTemplates& model, uint32_t pool) {
   const model::Trace& trace = model.trace();
   std::vector<int64_t> uses(model.all().size());
+  if (pool == model.hand_on_pool()) {
+    for (uint32_t i = 0; i < uses.size(); ++i) uses[i] = std::max<int64_t>(0, model.hand_on(i).cpu_ns);
+    return uses;
+  }
   for (size_t i = 0; i < uses.size(); ++i) {
     for (const uint32_t task : model.all()[i].tasks) {
       const model::TaskRow& row = trace.tasks[task];

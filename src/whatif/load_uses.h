@@ -17,7 +17,7 @@ struct RequestUse {
 
 // By drawn request.
 std::vector<RequestUse> request_uses(const LoadTemplates& model);
-// For how long each holds workers, or permits, of the pool: as recorded.
+// For how long each holds workers, or permits, of the pool: as recorded. Of LoadTemplates::hand_on_pool(), what handing it on took.
 std::vector<int64_t> pool_uses_ns(const LoadTemplates& model, uint32_t pool);
 // For how long each holds the lock. All 0: its sections are not recorded.
 std::vector<int64_t> lock_uses_ns(const LoadTemplates& model, uint32_t lock);

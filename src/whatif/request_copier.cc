@@ -1,11 +1,16 @@
 #include "whatif/request_copier.h"
 
 #include <algorithm>
+#include <map>
 
 namespace contrafact::whatif {
 
 RequestCopier::RequestCopier(const LoadTemplates& model, const SectionPlan& plan, std::span<const Treatment> treatments)
-    : model_(model), plan_(plan), treatments_(treatments), local_(model.program().fibers.size(), kNoCopy) {
+    : model_(model),
+      plan_(plan),
+      treatments_(treatments),
+      local_(model.program().fibers.size(), kNoCopy),
+      known_(model.all().size()) {
   const SimProgram& from = model.program();
   made_.left_out = from.left_out;
   made_.cores_left = model.cores_left();
@@ -24,13 +29,19 @@ RequestCopier::RequestCopier(const LoadTemplates& model, const SectionPlan& plan
   trace_.contexts = model.trace().contexts;
   trace_.locks = model.trace().locks;
   trace_.pools = model.pools();
-  format::PoolRow hand_on;
-  hand_on.kind = format::PoolKind::thread_pool;
-  hand_on.core_size = hand_on.max_size = std::max(1u, model.hand_on_threads());
-  trace_.pools.push_back(hand_on);
-  format::PoolRow beside;
-  beside.kind = format::PoolKind::thread_per_task;
-  trace_.pools.push_back(beside);
+  trace_.processes = model.trace().processes;
+  add_pool(model.pool_name(hand_on_pool()), model.pool_kind(hand_on_pool()), std::max(1u, model.hand_on_threads()));
+  add_pool("threads that serve no request", format::PoolKind::thread_per_task, 0);
+  made_.stand_still = StandStill::is_reported;
+}
+
+void RequestCopier::add_pool(std::string name, format::PoolKind kind, uint32_t size) {
+  format::PoolRow row;
+  row.name = model::StringId(static_cast<uint32_t>(trace_.strings.size()));
+  row.kind = kind;
+  row.core_size = row.max_size = size;
+  trace_.strings.push_back(std::move(name));
+  trace_.pools.push_back(row);
 }
 
 RequestCopier::Copied RequestCopier::copy(uint32_t drawn, uint32_t begin_mark) {
@@ -41,13 +52,11 @@ RequestCopier::Copied RequestCopier::copy(uint32_t drawn, uint32_t begin_mark) {
   for (const uint32_t task : from.tasks) add_task(task);
   answer_ = add_future();
   answer_mark_ = begin_mark + 1;
-  tokens_.clear();
-  find_tokens(from);
-  find_signals(from);
-  for (const uint32_t task : from.tasks) {
-    copy_fiber(from, drawn, task, copy_of(from, task));
-  }
-  for (const uint32_t thread : from.threads) copy_thread(from, drawn, thread);
+  if (!known_[drawn]) known_[drawn] = find_known(from);
+  const Copying copying{drawn, from, *known_[drawn]};
+  add_tokens(copying.known);
+  for (const uint32_t task : from.tasks) copy_fiber(copying, task, copy_of(from, task));
+  for (const uint32_t thread : from.threads) copy_thread(copying, thread);
   copy_ties(from);
   uint32_t handed = base;
   if (const HandOn& by = model_.hand_on(drawn); by.cpu_ns >= 0)
@@ -162,64 +171,100 @@ uint32_t RequestCopier::add_own_task(uint32_t pool, int64_t cpu_ns, int64_t refi
 
 template <typename Visit>
 void RequestCopier::each_op(const RequestTemplate& from, Visit visit) const {
-  for (const uint32_t task : from.tasks) {
-    for (const Op& op : model_.ops_of(plan_, task)) visit(task, op);
-  }
-  for (const uint32_t thread : from.threads) {
-    const uint32_t fiber = model_.program().thread_fiber(thread);
+  each_fiber(model_.program(), from, [&](uint32_t fiber) {
     for (const Op& op : model_.ops_of(plan_, fiber)) visit(fiber, op);
-  }
+  });
 }
 
-void RequestCopier::find_tokens(const RequestTemplate& from) {
+RequestCopier::Known RequestCopier::find_known(const RequestTemplate& from) const {
+  Known known{.wakes = find_wakes(from), .signals = find_signals(from), .unpaired = {}};
+  each_fiber(model_.program(), from, [&](uint32_t fiber) {
+    std::vector<size_t> unpaired = find_unpaired(model_.ops_of(plan_, fiber));
+    if (!unpaired.empty()) known.unpaired.emplace(fiber, std::move(unpaired));
+  });
+  return known;
+}
+
+std::vector<RequestCopier::WakeKey> RequestCopier::find_wakes(const RequestTemplate& from) const {
+  std::map<WakeKey, Wakes> all;
   std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> counts;  // by condition: waits, fires
   each_op(from, [&](uint32_t fiber, const Op& op) {
     switch (op.code) {
       case OpCode::token_wait:
-        tokens_[{OpCode::token_wait, op.value}].wait(fiber);
+        all[{OpCode::token_wait, op.value}].wait(fiber);
         break;
       case OpCode::token_fire:
-        tokens_[{OpCode::token_wait, op.value}].fire(fiber);
+        all[{OpCode::token_wait, op.value}].fire(fiber);
         break;
       case OpCode::credit_wait:
-        tokens_[{OpCode::credit_wait, nth(op.value, counts[op.value & UINT32_MAX].first++)}].wait(fiber);
+        all[{OpCode::credit_wait, nth(op.value, counts[op.value & UINT32_MAX].first++)}].wait(fiber);
         break;
       case OpCode::credit_fire:
-        tokens_[{OpCode::credit_wait, nth(op.value, counts[op.value & UINT32_MAX].second++)}].fire(fiber);
+        all[{OpCode::credit_wait, nth(op.value, counts[op.value & UINT32_MAX].second++)}].fire(fiber);
         break;
       default:
         break;
     }
   });
-  for (auto& [key, wakes] : tokens_) {
-    if (!wakes.waits || !wakes.fires || wakes.wakes_itself) continue;
-    wakes.token = made_.tokens++;
-    const bool is_recorded = key.first == OpCode::token_wait && key.second < model_.program().token_ns.size();
-    made_.token_ns.push_back(is_recorded ? model_.program().token_ns[key.second] : 0);
-    made_.token_group.push_back(kNoCopy);
+  std::vector<WakeKey> within;
+  for (const auto& [key, wakes] : all) {
+    if (wakes.waits && wakes.fires && !wakes.wakes_itself) within.push_back(key);
   }
-  credit_counts_.clear();
+  return within;
 }
 
-void RequestCopier::find_signals(const RequestTemplate& from) {
-  std::unordered_map<uint32_t, int64_t> taken;  // by pool
+std::vector<uint32_t> RequestCopier::find_signals(const RequestTemplate& from) const {
+  std::map<uint32_t, int64_t> taken;  // by pool
   each_op(from, [&](uint32_t, const Op& op) {
     const auto count = static_cast<int64_t>(op.value >> 32);
     if (op.code == OpCode::permit_take) taken[static_cast<uint32_t>(op.value)] += count;
     if (op.code == OpCode::permit_give) taken[static_cast<uint32_t>(op.value)] -= count;
   });
-  signals_.clear();
+  std::vector<uint32_t> signals;
   for (const auto& [pool, count] : taken) {
-    if (count != 0) signals_.insert(pool);
+    if (count != 0) signals.push_back(pool);
   }
+  return signals;
 }
 
-uint32_t RequestCopier::token_at(const Op& op) {
-  if (op.code == OpCode::token_wait || op.code == OpCode::token_fire)
-    return tokens_[{OpCode::token_wait, op.value}].token;
-  auto& [waits, fires] = credit_counts_[op.value & UINT32_MAX];
-  const uint32_t number = op.code == OpCode::credit_wait ? waits++ : fires++;
-  return tokens_[{OpCode::credit_wait, nth(op.value, number)}].token;
+std::vector<size_t> RequestCopier::find_unpaired(std::span<const Op> ops) {
+  std::vector<size_t> unpaired;
+  std::unordered_map<uint32_t, std::vector<size_t>> held;  // by lock
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (ops[i].code == OpCode::take) held[lock_of(ops[i].value)].push_back(i);
+    if (ops[i].code != OpCode::give) continue;
+    std::vector<size_t>& takes = held[lock_of(ops[i].value)];
+    if (takes.empty()) {
+      unpaired.push_back(i);
+    } else {
+      takes.pop_back();
+    }
+  }
+  for (const auto& [lock, takes] : held) unpaired.insert(unpaired.end(), takes.begin(), takes.end());
+  std::ranges::sort(unpaired);
+  return unpaired;
+}
+
+void RequestCopier::add_tokens(const Known& known) {
+  first_token_ = made_.tokens;
+  credit_counts_.clear();
+  for (const auto& [code, number] : known.wakes) {
+    const bool is_recorded = code == OpCode::token_wait && number < model_.program().token_ns.size();
+    made_.token_ns.push_back(is_recorded ? model_.program().token_ns[number] : 0);
+    made_.token_group.push_back(kNoCopy);
+  }
+  made_.tokens += static_cast<uint32_t>(known.wakes.size());
+}
+
+uint32_t RequestCopier::token_at(const Known& known, const Op& op) {
+  WakeKey key{OpCode::token_wait, op.value};
+  if (op.code == OpCode::credit_wait || op.code == OpCode::credit_fire) {
+    auto& [waits, fires] = credit_counts_[op.value & UINT32_MAX];
+    key = {OpCode::credit_wait, nth(op.value, op.code == OpCode::credit_wait ? waits++ : fires++)};
+  }
+  const auto found = std::ranges::lower_bound(known.wakes, key);
+  if (found == known.wakes.end() || *found != key) return kNoCopy;
+  return first_token_ + static_cast<uint32_t>(found - known.wakes.begin());
 }
 
 void RequestCopier::answer() {
@@ -227,123 +272,113 @@ void RequestCopier::answer() {
   put(OpCode::complete, answer_);
 }
 
-void RequestCopier::copy_fiber(const RequestTemplate& from, uint32_t drawn, uint32_t fiber, uint32_t as_task) {
+void RequestCopier::copy_fiber(const Copying& copying, uint32_t fiber, uint32_t as_task) {
   const auto begin = static_cast<uint32_t>(made_.ops.size());
-  copy_ops(from, drawn, fiber, as_task);
+  copy_ops(copying, fiber, as_task);
   if (made_.ops.size() > begin) task_fibers_[as_task] = {begin, static_cast<uint32_t>(made_.ops.size())};
 }
 
-void RequestCopier::copy_thread(const RequestTemplate& from, uint32_t drawn, uint32_t thread) {
+void RequestCopier::copy_thread(const Copying& copying, uint32_t thread) {
   const auto begin = static_cast<uint32_t>(made_.ops.size());
-  copy_ops(from, drawn, model_.program().thread_fiber(thread), kNoCopy);
+  copy_ops(copying, model_.program().thread_fiber(thread), kNoCopy);
   const auto number = static_cast<uint32_t>(trace_.threads.size());
   trace_.threads.emplace_back();
   thread_fibers_.push_back({begin, static_cast<uint32_t>(made_.ops.size())});
-  for (const uint32_t task : from.tasks) {
+  for (const uint32_t task : copying.from.tasks) {
     const bool is_run = model_.trace().tasks[task].kind == model::TaskKind::thread;
-    if (is_run && model_.program().thread_of_run(task) == thread) made_.run_threads[copy_of(from, task)] = number;
+    if (is_run && model_.program().thread_of_run(task) == thread)
+      made_.run_threads[copy_of(copying.from, task)] = number;
   }
 }
 
-void RequestCopier::copy_ops(const RequestTemplate& from, uint32_t drawn, uint32_t fiber, uint32_t as_task) {
+void RequestCopier::copy_ops(const Copying& copying, uint32_t fiber, uint32_t as_task) {
   const bool is_root = as_task == first_task_;
-  const bool by_completion = is_root && from.answer_mark == kNoCopy;
+  const bool by_completion = is_root && copying.from.answer_mark == kNoCopy;
   bool is_answered = false;
-  const double warm_share = model_.warm_share(drawn);
   if (is_root && model_.cold_ns() > 0) put(OpCode::cold, static_cast<uint64_t>(model_.cold_ns()));
   const std::span<const Op> ops = model_.ops_of(plan_, fiber);
-  find_unpaired(ops);
+  const auto unpaired = copying.known.unpaired.find(fiber);
+  const auto is_unpaired = [&](size_t i) {
+    return unpaired != copying.known.unpaired.end() && std::ranges::binary_search(unpaired->second, i);
+  };
   for (size_t i = 0; i < ops.size(); ++i) {
-    Op op = ops[i];
-    op.event = kNoCopy;
-    switch (op.code) {
-      case OpCode::around:
-      case OpCode::start_pause:
-        op.event = copy_of(from, ops[i].event);
-        if (op.event != kNoCopy) break;
-        op.code = op.code == OpCode::around ? OpCode::cpu : OpCode::pause;
-        break;
-      case OpCode::cpu:
-        if (warm_share < 1) op.value = static_cast<uint64_t>(static_cast<double>(op.value) * warm_share);
-        break;
-      case OpCode::vm_wait:
-      case OpCode::foreign:
-      case OpCode::round:
-      case OpCode::closing:
-      case OpCode::closed:
-      case OpCode::barrier:
-      case OpCode::emit:
-      case OpCode::sem_take:
-      case OpCode::sem_post:
-        continue;
-      case OpCode::stop:
-        if (!model_.brings_stop(drawn, op.value)) continue;
-        trace_.pauses.push_back(model_.trace().pauses[op.value]);
-        op.value = trace_.pauses.size() - 1;
-        break;
-      case OpCode::mark:
-        if (op.value == from.answer_mark) answer();
-        continue;
-      case OpCode::permit_take:
-      case OpCode::permit_give:
-        if (signals_.contains(static_cast<uint32_t>(op.value))) continue;
-        break;
-      case OpCode::take:
-      case OpCode::give:
-        if (model_.is_own_lock(lock_of(op.value))) continue;
-        if (unpaired_.contains(i)) continue;
-        break;
-      case OpCode::spawn:
-      case OpCode::call:
-      case OpCode::register_:
-      case OpCode::complete:
-        op.value = copy_of(from, static_cast<uint32_t>(op.value));
-        if (op.value == kNoCopy) continue;
-        break;
-      case OpCode::wait:
-      case OpCode::take_next:
-        op.value = copy_of(from, static_cast<uint32_t>(op.value));
-        op.code = OpCode::wait;
-        if (op.value != kNoCopy) break;
-        if (i + 1 < ops.size() && ops[i + 1].code == OpCode::wait_done) ++i;
-        continue;
-      case OpCode::token_wait:
-      case OpCode::token_fire:
-      case OpCode::credit_wait:
-      case OpCode::credit_fire: {
-        const bool is_wait = op.code == OpCode::token_wait || op.code == OpCode::credit_wait;
-        op.value = token_at(op);
-        if (op.value == kNoCopy) continue;
-        op.code = is_wait ? OpCode::token_wait : OpCode::token_fire;
-        break;
-      }
-      case OpCode::end:
-        if (by_completion && !is_answered) answer(), is_answered = true;
-        op.value = copy_of(from, static_cast<uint32_t>(op.value));
-        if (op.value == kNoCopy) continue;
-        break;
-      default:
-        break;
+    const OpCode code = ops[i].code;
+    if (code == OpCode::mark && ops[i].value == copying.from.answer_mark) answer();
+    if (code == OpCode::end && by_completion && !is_answered) answer(), is_answered = true;
+    const std::optional<Op> op = is_unpaired(i) ? std::nullopt : copied(copying, ops[i]);
+    if (!op) {
+      const bool is_wait = code == OpCode::wait || code == OpCode::take_next;
+      if (is_wait && i + 1 < ops.size() && ops[i + 1].code == OpCode::wait_done) ++i;
+      continue;
     }
-    made_.ops.push_back(op);
-    if (by_completion && op.code == OpCode::complete && op.value == as_task) answer(), is_answered = true;
+    made_.ops.push_back(*op);
+    if (by_completion && op->code == OpCode::complete && op->value == as_task) answer(), is_answered = true;
   }
 }
 
-void RequestCopier::find_unpaired(std::span<const Op> ops) {
-  unpaired_.clear();
-  std::unordered_map<uint32_t, std::vector<size_t>> held;  // by lock
-  for (size_t i = 0; i < ops.size(); ++i) {
-    if (ops[i].code == OpCode::take) held[lock_of(ops[i].value)].push_back(i);
-    if (ops[i].code != OpCode::give) continue;
-    std::vector<size_t>& takes = held[lock_of(ops[i].value)];
-    if (takes.empty()) {
-      unpaired_.insert(i);
-    } else {
-      takes.pop_back();
-    }
+// What a copy does where the recorded request did `recorded`; none: nothing.
+std::optional<Op> RequestCopier::copied(const Copying& copying, const Op& recorded) {
+  Op op = recorded;
+  op.event = kNoCopy;
+  switch (op.code) {
+    case OpCode::around:
+    case OpCode::start_pause:
+      op.event = copy_of(copying.from, recorded.event);
+      if (op.event == kNoCopy) op.code = op.code == OpCode::around ? OpCode::cpu : OpCode::pause;
+      return op;
+    case OpCode::cpu:
+      if (const double share = model_.warm_share(copying.drawn); share < 1)
+        op.value = static_cast<uint64_t>(static_cast<double>(op.value) * share);
+      return op;
+    case OpCode::vm_wait:
+    case OpCode::foreign:
+    case OpCode::round:
+    case OpCode::closing:
+    case OpCode::closed:
+    case OpCode::barrier:
+    case OpCode::emit:
+    case OpCode::sem_take:
+    case OpCode::sem_post:
+    case OpCode::mark:
+      return std::nullopt;
+    case OpCode::stop:
+      if (!model_.brings_stop(copying.drawn, op.value)) return std::nullopt;
+      trace_.pauses.push_back(model_.trace().pauses[op.value]);
+      op.value = trace_.pauses.size() - 1;
+      return op;
+    case OpCode::permit_take:
+    case OpCode::permit_give:
+      return std::ranges::binary_search(copying.known.signals, static_cast<uint32_t>(op.value)) ? std::nullopt
+                                                                                                : std::optional(op);
+    case OpCode::take:
+    case OpCode::give:
+      return model_.is_own_lock(lock_of(op.value)) ? std::nullopt : std::optional(op);
+    case OpCode::spawn:
+    case OpCode::call:
+    case OpCode::register_:
+    case OpCode::complete:
+    case OpCode::end:
+      return with_value(op, op.code, copy_of(copying.from, static_cast<uint32_t>(op.value)));
+    case OpCode::wait:
+    case OpCode::take_next:
+      return with_value(op, OpCode::wait, copy_of(copying.from, static_cast<uint32_t>(op.value)));
+    case OpCode::token_wait:
+    case OpCode::credit_wait:
+      return with_value(op, OpCode::token_wait, token_at(copying.known, op));
+    case OpCode::token_fire:
+    case OpCode::credit_fire:
+      return with_value(op, OpCode::token_fire, token_at(copying.known, op));
+    default:
+      return op;
   }
-  for (const auto& [lock, takes] : held) unpaired_.insert(takes.begin(), takes.end());
+}
+
+// None: the request has no such task or token.
+std::optional<Op> RequestCopier::with_value(Op op, OpCode code, uint32_t value) {
+  if (value == kNoCopy) return std::nullopt;
+  op.code = code;
+  op.value = value;
+  return op;
 }
 
 void RequestCopier::copy_ties(const RequestTemplate& from) {

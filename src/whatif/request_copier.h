@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <set>
+#include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,6 +42,7 @@ class RequestCopier {
     int64_t begins_ns;
     std::vector<Op> ops;
   };
+  void add_pool(std::string name, format::PoolKind kind, uint32_t size);
   uint32_t copy_of(const RequestTemplate& from, uint32_t task) const;
   uint32_t add_row(const model::TaskRow& row, bool is_dynamic, bool is_called, bool by_op);
   void add_task(uint32_t task);
@@ -59,32 +60,46 @@ class RequestCopier {
   struct Wakes {
     bool waits = false, fires = false, wakes_itself = false;
     uint32_t waits_in = kNoCopy;  // fiber
-    uint32_t token = kNoCopy;
     void wait(uint32_t fiber) { waits = true, waits_in = fiber; }
     void fire(uint32_t fiber) { fires = true, wakes_itself = waits && waits_in == fiber; }
   };
   using WakeKey = std::pair<OpCode, uint64_t>;  // token_wait and its number; credit_wait and condition, count
+
+  // Of a template: what is the same in all of its copies, and found for the first.
+  struct Known {
+    std::vector<WakeKey> wakes;  // that are copied, sorted: the n-th is the n-th of the copy's tokens
+    // Pools of permits, sorted, that a request takes and does not give back, or gives without having taken them: these are signals between
+    // it and others, not something bounded that it uses.
+    std::vector<uint32_t> signals;
+    // By fiber, sorted: the positions of acquisitions whose release is outside of the stretch, and of such releases. Such a lock would stay
+    // held for ever.
+    std::unordered_map<uint32_t, std::vector<size_t>> unpaired;
+  };
+  struct Copying {
+    uint32_t drawn;
+    const RequestTemplate& from;
+    const Known& known;
+  };
 
   template <typename Visit>
   void each_op(const RequestTemplate& from, Visit visit) const;
 
   static uint64_t nth(uint64_t condition, uint32_t count) { return (condition & UINT32_MAX) << 32 | count; }
 
-  void find_tokens(const RequestTemplate& from);
-
-  // Permits that a request takes and does not give back, or gives without having taken them, are signals between it and
-  // others, not something bounded that it uses.
-  void find_signals(const RequestTemplate& from);
-  uint32_t token_at(const Op& op);
+  Known find_known(const RequestTemplate& from) const;
+  std::vector<WakeKey> find_wakes(const RequestTemplate& from) const;
+  std::vector<uint32_t> find_signals(const RequestTemplate& from) const;
+  static std::vector<size_t> find_unpaired(std::span<const Op> ops);
+  void add_tokens(const Known& known);
+  uint32_t token_at(const Known& known, const Op& op);
   void put(OpCode code, uint64_t value) { made_.ops.push_back({value, kNoCopy, code}); }
 
   void answer();
-  void copy_fiber(const RequestTemplate& from, uint32_t drawn, uint32_t fiber, uint32_t as_task);
-  void copy_thread(const RequestTemplate& from, uint32_t drawn, uint32_t thread);
-  void copy_ops(const RequestTemplate& from, uint32_t drawn, uint32_t fiber, uint32_t as_task);
-
-  // A stretch may begin behind an acquisition, or end before a release: such a lock would stay held for ever.
-  void find_unpaired(std::span<const Op> ops);
+  void copy_fiber(const Copying& copying, uint32_t fiber, uint32_t as_task);
+  void copy_thread(const Copying& copying, uint32_t thread);
+  void copy_ops(const Copying& copying, uint32_t fiber, uint32_t as_task);
+  std::optional<Op> copied(const Copying& copying, const Op& recorded);
+  static std::optional<Op> with_value(Op op, OpCode code, uint32_t value);
   void copy_ties(const RequestTemplate& from);
 
   const LoadTemplates& model_;
@@ -100,11 +115,10 @@ class RequestCopier {
   std::vector<Treatment> made_treatments_;
   std::vector<std::pair<uint32_t, uint32_t>> ties_;  // source, dependent
   std::vector<Client> clients_;
+  std::vector<std::optional<Known>> known_;  // by template
   // Of the request that is being copied:
   uint32_t first_task_ = 0, answer_ = 0, answer_mark_ = 0;
-  std::set<uint32_t> signals_;  // pools of permits that are signals of the request that is being copied
-  std::set<size_t> unpaired_;   // positions in the fiber that is being copied
-  std::map<WakeKey, Wakes> tokens_;
+  uint32_t first_token_ = 0;
   std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> credit_counts_;
 };
 

@@ -159,13 +159,17 @@ int64_t beside_ns(const DrawnRequests& drawn, const HandOns& handed) {
   const auto serves_one = [&](uint32_t thread) {
     if (thread < serves.size()) serves[thread] = true;
   };
+  for (const std::vector<RequestTemplate>* requests : {&drawn.all, &drawn.outside}) {
+    for (const RequestTemplate& one : *requests) {
+      for (const uint32_t task : one.tasks) {
+        if (trace.tasks[task].start.valid()) serves_one(trace.thread_of(trace.tasks[task].start).value);
+      }
+      for (const uint32_t thread : one.threads) serves_one(thread);
+    }
+  }
   int64_t computed = 0;
   for (size_t i = 0; i < drawn.all.size(); ++i) {
     const RequestTemplate& one = drawn.all[i];
-    for (const uint32_t task : one.tasks) {
-      if (trace.tasks[task].start.valid()) serves_one(trace.thread_of(trace.tasks[task].start).value);
-    }
-    for (const uint32_t thread : one.threads) serves_one(thread);
     if (handed.of[i].cpu_ns >= 0) serves_one(trace.thread_of(root_of(drawn, one).spawn).value);
     computed += computed_ns(drawn, one);
   }

@@ -20,7 +20,8 @@ struct DrawnRequests {
   const SimProgram& program;
   const std::vector<RunRequest>& served;  // in the recording, also those that cannot be drawn
   const std::vector<RequestTemplate>& all;
-  uint32_t recorded_threads;  // further ones of the run are made up
+  const std::vector<RequestTemplate>& outside;  // that cannot be drawn, as what answers them is not known
+  uint32_t recorded_threads;                    // further ones of the run are made up
 };
 
 const model::TaskRow& root_of(const DrawnRequests& drawn, const RequestTemplate& one);

@@ -121,7 +121,7 @@ base::Result<Simulation> SimMachine::run() {
   SimClock::Event event;
   do {
     while ((to_the_end || foreground_ > 0) && clock_.next(event)) handle(event);
-  } while ((to_the_end || foreground_ > 0) && (break_turns() || break_credits() || break_tokens() || break_permits()));
+  } while ((to_the_end || foreground_ > 0) && break_standstill());
 
   Simulation result;
   result.duration_ns = clock_.now_ns();
@@ -181,8 +181,7 @@ void SimMachine::handle(const SimClock::Event& event) {
 
 // Where a thread has a core wholly or not at all, it does nothing before it has one. A client has one elsewhere.
 bool SimMachine::needs_core(uint32_t id) const {
-  const bool is_client = id >= program_.clients_from && id < trace_.threads.size();
-  return clock_.sliced() && !is_client;
+  return clock_.sliced() && !is_client(id);
 }
 
 // ---- Threads

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -91,9 +93,10 @@ class SimMachine {
   struct Permits {
     struct Waiter {
       uint32_t thread;
-      uint64_t count;
+      int64_t count;
     };
-    uint64_t count = 0;
+    uint64_t size = 0;
+    int64_t count = 0;  // that are free; < 0: threads went on without so many
     base::Fifo<Waiter> waiting;
   };
   // Results that are taken as they come.
@@ -190,11 +193,28 @@ class SimMachine {
   bool is_over(const RoundLoop& loop) const;
 
   // sim_machine_stuck.cc
+  bool break_standstill();
+  bool break_tokens();
+  bool break_endless_tokens();
+  bool break_permits();
+  void let_go(uint32_t id);
+  bool is_client(uint32_t id) const { return id >= program_.clients_from && id < trace_.threads.size(); }
+  void find_doers();
+  uint32_t lacking_behind(uint32_t token) const;
+  uint32_t held_up_by(uint32_t fiber) const;
+  uint32_t held_up_by(const Thread& thread) const;
+  uint32_t source_of(uint32_t task) const;
+  uint32_t completer_of(uint32_t task) const;
   void report_stuck(Simulation& result) const;
-  std::string stuck_reason(const Thread& thread) const;
+  void report_stuck_thread(uint32_t id, Simulation& result) const;
+  void report_stuck_task(uint32_t task, Simulation& result) const;
+  std::string task_label(uint32_t task) const;
+  void add_lack_of_worker(const Thread& thread, uint32_t queued, StuckTask& stuck) const;
+  StuckTask stuck_for_task(const Thread& thread) const;
+  StuckTask stuck_for_token(const Thread& thread) const;
+  StuckTask stuck_for_permits(const Thread& thread) const;
 
   // sim_machine_sync.cc
-  bool break_tokens();
   bool step_take(uint32_t id, const Op& op);
   void step_give(uint32_t id, const Op& op);
   void pay_for_waking(uint32_t id, const Op& op, const SimLock& lock);
@@ -207,7 +227,6 @@ class SimMachine {
   bool step_permit_take(uint32_t id, const Op& op);
   void step_permit_give(const Op& op);
   void let_have_permits(Permits& permits);
-  bool break_permits();
   bool may_enter(const SimLock& lock, uint64_t value) const;
   static bool enters_shared(const SimLock& lock, uint64_t value);
   uint32_t before_of(uint32_t section) const;
@@ -304,6 +323,13 @@ class SimMachine {
   std::vector<Permits> permits_;      // by pool; empty where there are none
   base::Fifo<uint32_t> asked_pools_;  // the pool of each wait for permits, in the order of the waits
   uint64_t permits_broken_ = 0;
+  // The fibers that end waits: only known once a load stands still. kNone: there is none.
+  struct Doers {
+    std::vector<uint32_t> fires;                          // by token
+    std::vector<uint32_t> hands_out, completes;           // by task
+    std::unordered_multimap<uint32_t, uint32_t> sources;  // by task that depends on them: tasks
+  };
+  std::optional<Doers> doers_;
   uint64_t random_;
   uint32_t next_way_ = kNone;  // in program.sync.mutex_ways_ns
   uint64_t turns_broken_ = 0;

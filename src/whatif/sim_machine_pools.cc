@@ -33,10 +33,11 @@ void SimMachine::build_pools(const SimulateOptions& options) {
 
 void SimMachine::build_permits(const SimulateOptions& options) {
   permits_.resize(program_.permits.size());
-  for (uint32_t i = 0; i < permits_.size(); ++i) permits_[i].count = program_.permits[i];
+  for (uint32_t i = 0; i < permits_.size(); ++i) permits_[i].size = program_.permits[i];
   for (const PoolSize& size : options.pool_sizes) {
-    if (size.pool.index() < permits_.size()) permits_[size.pool.index()].count = size.workers;
+    if (size.pool.index() < permits_.size()) permits_[size.pool.index()].size = size.workers;
   }
+  for (Permits& permits : permits_) permits.count = static_cast<int64_t>(permits.size);
 }
 
 void SimMachine::submit(uint32_t task, uint32_t by) {

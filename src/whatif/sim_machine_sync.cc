@@ -506,25 +506,11 @@ bool SimMachine::step_token(uint32_t id, const Op& op) {
   return false;
 }
 
-// Nothing can happen. A thread may wait for a recorded wake that only its own lateness holds up (a lock was handed over
-// in another order): lets the first such thread go.
-bool SimMachine::break_tokens() {
-  for (uint32_t id = 0; id < threads_.size(); ++id) {
-    if (threads_[id].mode != Mode::token) continue;
-    fired_[threads_[id].blocked_on] = true;
-    token_waiter_[threads_[id].blocked_on] = kNone;
-    ++tokens_broken_;
-    clock_.at(clock_.now_ns(), TimedKind::resume, id);
-    return true;
-  }
-  return false;
-}
-
 // A thread that comes while others wait takes the permits that are left, as at a semaphore that is not fair.
 bool SimMachine::step_permit_take(uint32_t id, const Op& op) {
   Thread& thread = threads_[id];
   const auto pool = static_cast<uint32_t>(op.value);
-  const uint64_t count = op.value >> 32;
+  const auto count = static_cast<int64_t>(op.value >> 32);
   Permits& permits = permits_[pool];
   if (!std::exchange(thread.granted, false)) {
     if (permits.count < count) {
@@ -543,31 +529,16 @@ bool SimMachine::step_permit_take(uint32_t id, const Op& op) {
 
 void SimMachine::step_permit_give(const Op& op) {
   Permits& permits = permits_[static_cast<uint32_t>(op.value)];
-  permits.count += op.value >> 32;
-  while (!permits.waiting.empty() && permits.count >= permits.waiting.front().count) {
-    permits.count -= permits.waiting.front().count;
-    let_have_permits(permits);
-  }
+  permits.count += static_cast<int64_t>(op.value >> 32);
+  while (!permits.waiting.empty() && permits.count >= permits.waiting.front().count) let_have_permits(permits);
 }
 
 void SimMachine::let_have_permits(Permits& permits) {
   const uint32_t id = permits.waiting.front().thread;
+  permits.count -= permits.waiting.front().count;
   permits.waiting.pop_front();
   threads_[id].granted = true;
   clock_.at(clock_.now_ns() + latencies_.wait_ns, TimedKind::resume, id);
-}
-
-// Nothing can happen: in another order than recorded, a thread that would give permits waits for some itself.
-bool SimMachine::break_permits() {
-  while (!asked_pools_.empty()) {
-    Permits& permits = permits_[asked_pools_.front()];
-    asked_pools_.pop_front();
-    if (permits.waiting.empty()) continue;
-    let_have_permits(permits);
-    ++permits_broken_;
-    return true;
-  }
-  return false;
 }
 
 std::vector<LockWait> SimMachine::lock_waits() const {

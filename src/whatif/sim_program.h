@@ -148,6 +148,16 @@ struct AfterIdle {
   int64_t cpu_ns;
 };
 
+// What becomes of a run in which nothing can happen any more, and threads still wait.
+enum class StandStill : uint8_t {
+  // The recorded run came to its end. In another order, a thread may wait for what only its own lateness holds up: the first such thread
+  // goes on without what it waits for.
+  is_broken,
+  // More requests at a time than were recorded may really come to wait for each other. Only waits that would not end in their own request
+  // alone are broken.
+  is_reported
+};
+
 struct SimProgram {
   const model::Trace* trace = nullptr;
   std::span<const model::ThreadUse> uses;
@@ -185,6 +195,7 @@ struct SimProgram {
   // them. Empty without any.
   static constexpr uint32_t kPermitsUnknown = UINT32_MAX;
   std::vector<uint32_t> permits;
+  StandStill stand_still = StandStill::is_broken;
   uint32_t tokens = 0;
   std::vector<uint32_t> token_group;  // by token of a recorded wake: Tokens::group
   std::vector<std::vector<uint32_t>> token_groups;

@@ -47,6 +47,8 @@ struct StuckTask {
   model::TaskId task;       // none: a plain thread outside any task
   model::TaskId waits_for;  // none: not known
   std::string reason;       // "queued: pool shop-pool has no free worker", "waits for Feed.load (Feed.java:41)"
+  enum class Lacks : uint8_t { other, worker, worker_of_its_pool, permits };
+  Lacks lacks = Lacks::other;  // worker: to run what it waits for, or itself
 };
 
 // How one lock was waited for in a simulated run.

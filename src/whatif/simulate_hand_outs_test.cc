@@ -276,6 +276,39 @@ TEST(SimulateHandOuts, MoreWorkersWaitForPermitsThatTheRecordedOnesAlwaysHad) {
   EXPECT_EQ(simulated(trace, and_permits).duration_ns, 400);
 }
 
+// t1 takes both permits, one after the other, and hands out t2 and t3 when it has given them back; each of these has one for 100.
+TEST(SimulateHandOuts, WhoGoesOnWithoutAPermitGivesNoFurtherOne) {
+  const Trace trace = parsed(R"(
+pool g permits 2 2
+0 main task_spawn t1 c1 p m2
+0 w1 task_start t1
+0 w1 permit_take g 1
+0 w1 permit_take g 1
+0 w1 block_begin sleep c2
+100 w1 block_end sleep
+100 w1 permit_give g 2
+100 w1 task_spawn t2 c1 p m2
+100 w1 task_spawn t3 c1 p m2
+100 w1 task_end t1
+100 w1 task_start t2
+100 w1 permit_take g 1
+100 w1 block_begin sleep c2
+200 w1 block_end sleep
+200 w1 permit_give g 1
+200 w1 task_end t2
+100 w2 task_start t3
+100 w2 permit_take g 1
+100 w2 block_begin sleep c2
+200 w2 block_end sleep
+200 w2 permit_give g 1
+200 w2 task_end t3
+)");
+  EXPECT_EQ(simulated(trace, {.cores = 4}).duration_ns, 200);
+  const Simulation one = simulated(trace, {.cores = 4, .pool_sizes = {{model::PoolId(3), 1}}});
+  EXPECT_EQ(one.duration_ns, 300);
+  EXPECT_THAT(one.notes, testing::Contains(testing::HasSubstr("without the permits")));
+}
+
 // t2 waited for t1's connection, sleeping again and again, and then asked the database whether it is still good.
 TEST(SimulateHandOuts, AWaitForAPoolsConnectionEndsWhenOneIsGivenBack) {
   const auto run = [](std::string_view asks, std::vector<whatif::PoolSize> sizes) {
