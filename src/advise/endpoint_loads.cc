@@ -10,6 +10,7 @@ namespace {
 
 // What each drawn request used of it; empty: not known.
 std::vector<int64_t> uses_of(const whatif::LoadTemplates& drawn, const ServiceLimit& limit) {
+  if (limit.is_estimated) return {};  // of what nothing in the run stands for
   switch (limit.kind) {
     case ServiceLimit::Kind::none:
       return {};
@@ -23,7 +24,7 @@ std::vector<int64_t> uses_of(const whatif::LoadTemplates& drawn, const ServiceLi
     case ServiceLimit::Kind::permits:
       return whatif::pool_uses_ns(drawn, limit.id);
     case ServiceLimit::Kind::lock:
-      return limit.is_estimated ? std::vector<int64_t>() : whatif::lock_uses_ns(drawn, limit.id);
+      return whatif::lock_uses_ns(drawn, limit.id);
   }
   return {};
 }

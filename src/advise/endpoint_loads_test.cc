@@ -44,6 +44,18 @@ struct Shop : ServiceForTest {
   }
 };
 
+TEST(EndpointLoads, OfALimitThatIsEstimatedNoSharesAreKnown) {
+  const Shop shop;
+  const base::Result<LoadPoint> recorded = shop.service->at_load({}, 1);
+  base::Result<Saturation> saturation = shop.service->saturation({}, true);
+  ASSERT_TRUE(recorded.ok() && saturation.ok());
+  for (const ServiceLimit::Kind kind : {ServiceLimit::Kind::permits, ServiceLimit::Kind::lock}) {
+    saturation->limit.kind = kind, saturation->limit.is_estimated = true;
+    for (const EndpointLoad& load : endpoint_loads(shop.simulator->templates(), shop.requests, *recorded, *saturation))
+      EXPECT_FALSE(load.of_limit.has_value());
+  }
+}
+
 TEST(EndpointLoads, EachHasItsShareItsTimesAndWhatItUses) {
   const Shop shop;
   const base::Result<LoadPoint> recorded = shop.service->at_load({}, 1);

@@ -45,7 +45,7 @@ bool is_saturated(const ProgramLoads& loads) {
 // Goes on with the curve until `clients_least` clients, and until the program is saturated.
 base::Status add_closed(const Service& service, const Variant& variant, uint32_t clients_least, ProgramLoads& loads) {
   uint32_t clients = loads.curve.empty() ? 1 : 2 * loads.curve.back().clients;
-  for (; clients <= kClientsMost; clients *= 2) {
+  for (; clients <= service.clients_most(); clients *= 2) {
     if (!loads.curve.empty() && (loads.curve.back().stuck || (clients > clients_least && is_saturated(loads)))) break;
     base::Result<LoadPoint> point = service.at_clients(variant, clients, true);
     if (!point) return point.error();

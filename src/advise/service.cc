@@ -27,6 +27,7 @@ constexpr size_t kBatchOfMser = 5;
 constexpr size_t kBatches = 20;
 constexpr size_t kSections = 5;
 constexpr double kMoreMin = 0.03;  // with twice as much of what limits
+constexpr uint32_t kTurns = 20;    // of each client, at least, as long as the memory holds so many requests
 
 // Student's distribution, 90 %, by its expansion in the normal one's quantile (Fisher and Cornish, 1960): to a thousandth from four degrees
 // of freedom on.
@@ -111,12 +112,15 @@ TimeRange range_of(const Answers& answers, int64_t EndpointAnswers::* percentile
   return {of_all_ns - half_ns, of_all_ns + half_ns};
 }
 
-// Of the threads that are stuck, the one that a person can do something about: a task for which no worker is free, rather than a client
-// that waits for its answer.
-std::string reason_of(const std::vector<whatif::StuckTask>& stuck) {
-  const auto is_of_pool = [](const whatif::StuckTask& one) { return one.reason.find(" pool ") != std::string::npos; };
-  const auto found = std::ranges::find_if(stuck, is_of_pool);
-  return (found == stuck.end() ? stuck.front() : *found).reason;
+// Of the threads that are stuck, the one that a person can do something about, rather than a client that waits for its answer. A worker
+// that waits for another one of its own pool is the cause where others wait for what it holds.
+const std::string& reason_of(const std::vector<whatif::StuckTask>& stuck) {
+  using Lacks = whatif::StuckTask::Lacks;
+  for (const Lacks lacks : {Lacks::worker_of_its_pool, Lacks::permits, Lacks::worker}) {
+    const auto found = std::ranges::find(stuck, lacks, &whatif::StuckTask::lacks);
+    if (found != stuck.end()) return found->reason;
+  }
+  return stuck.front().reason;
 }
 
 // Of a pool, or of a group of threads, in the changed program.
@@ -229,6 +233,14 @@ uint32_t Service::cores() const {
   return options_.cores > 0 ? options_.cores : model::recorded_cores(drawn().trace());
 }
 
+uint32_t Service::cores_of(const Variant& variant) const {
+  return variant.cores > 0 ? variant.cores : cores();
+}
+
+uint32_t Service::clients_most() const {
+  return std::min(drawn().clients_most(), kClientsMost);
+}
+
 base::Result<Service> Service::make(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals,
                                     ServiceOptions options) {
   Service service(simulator, arrivals, std::move(options));
@@ -248,8 +260,8 @@ base::Result<Service> Service::make(const whatif::LoadSimulator& simulator, cons
   return service;
 }
 
-whatif::SimulateOptions Service::machine(uint32_t cores) const {
-  return {.cores = cores, .whole_cores = options_.cores > 0};
+whatif::SimulateOptions Service::machine() const {
+  return {.cores = options_.cores, .whole_cores = options_.cores > 0};
 }
 
 bool Service::is_shown(uint32_t drawn) const {
@@ -257,22 +269,20 @@ bool Service::is_shown(uint32_t drawn) const {
 }
 
 base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
-  LoadPoint point{.open = load.open,
-                  .clients = load.open ? 0 : load.clients,
-                  .thinks = !load.thinks_ns.empty(),
-                  .offered = load.per_second};
+  LoadPoint point{.open = load.open, .thinks = !load.thinks_ns.empty(), .offered = load.per_second};
   Answers found;
   double answered = 0;  // of those that came
   for (uint32_t seed = 1; seed <= options_.seeds; ++seed) {
     load.seed = seed;
-    const base::Result<LoadRun> run = simulator_.simulate(variant, load, machine(options_.cores));
+    const base::Result<LoadRun> run = simulator_.simulate(variant, load, machine());
     if (!run) return run.error();
+    point.clients = run->clients;
     if (!run->simulation.stuck.empty()) {
       point.stuck = true;
       point.stuck_reason = reason_of(run->simulation.stuck);
       return point;
     }
-    const Steady steady = steady_of(*run, load.open, load.clients);
+    const Steady steady = steady_of(*run, load.open, run->clients);
     const size_t shown_before = found.shown_ns.size();
     for (const ServedRequest* request : steady.answered) {
       const int64_t ns = request->answered_ns - request->arrived_ns;
@@ -284,7 +294,8 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
     }
     add_sections(std::span(found.shown_ns).subspan(shown_before), found);
     found.rates.insert(found.rates.end(), steady.rates.begin(), steady.rates.end());
-    found.unsteady += steady.reached ? 0 : 1;
+    const bool is_long = run->clients <= drawn().clients_most();
+    found.unsteady += steady.reached && is_long ? 0 : 1;
     point.per_second += steady.per_second / options_.seeds;
     if (load.open) answered += kept_up(*run) / options_.seeds;
     point.cores_used += run->simulation.core_utilisation / options_.seeds;
@@ -332,7 +343,6 @@ void Service::widen(double half, LoadPoint& point) const {
 }
 
 base::Result<LoadPoint> Service::at_clients(const Variant& variant, uint32_t clients, bool thinking) const {
-  constexpr uint32_t kTurns = 20;  // of each client, at least
   Load load{.clients = clients, .requests = std::max(options_.requests, kTurns * clients)};
   if (thinking) load.thinks_ns = arrivals_.thinks_ns;
   return run(variant, std::move(load));
@@ -349,10 +359,9 @@ base::Result<LoadPoint> Service::at_load(const Variant& variant, double k) const
   return at_clients(variant, std::max(1u, static_cast<uint32_t>(std::lround(k * arrivals_.clients))), true);
 }
 
-base::Result<Service::Most> Service::most(const Variant& variant, uint32_t clients,
-                                          const whatif::SimulateOptions& machine) const {
+base::Result<Service::Most> Service::most(const Variant& variant, uint32_t clients) const {
   const base::Result<LoadRun> run = simulator_.simulate(
-      variant, {.clients = clients, .requests = std::max(options_.requests, 20 * clients)}, machine);
+      variant, {.clients = clients, .requests = std::max(options_.requests, kTurns * clients)}, machine());
   if (!run) return run.error();
   if (options_.progress) options_.progress();
   Most found;
@@ -367,14 +376,14 @@ base::Result<Service::Most> Service::most(const Variant& variant, uint32_t clien
 
 base::Result<double> Service::capacity(const Variant& variant, uint32_t clients) const {
   if (clients == 0) return 0.0;
-  const base::Result<Most> found = most(variant, clients, machine(options_.cores));
+  const base::Result<Most> found = most(variant, std::min(clients, clients_most()));
   if (!found) return found.error();
   return found->per_second;
 }
 
 std::vector<Service::Doubled> Service::doubled_pools(const Variant& variant) const {
   std::vector<Doubled> all;
-  for (uint32_t pool = 0; pool < drawn().pools().size(); ++pool) {
+  for (uint32_t pool = 0; pool <= drawn().hand_on_pool(); ++pool) {
     const uint32_t size = drawn().pool_size(pool);
     if (size == 0 || size == model::kUnboundedPool) continue;
     const std::string threads = drawn().threads_of(pool);
@@ -387,11 +396,9 @@ std::vector<Service::Doubled> Service::doubled_pools(const Variant& variant) con
     } else {
       changed.thread_sizes.push_back({threads, 2 * now});
     }
-    all.push_back({{.kind = kind_of_pool(drawn().pools()[pool].kind, now),
-                    .id = pool,
-                    .size = now,
-                    .name = drawn().pool_name(pool)},
-                   std::move(changed)});
+    all.push_back(
+        {{.kind = kind_of_pool(drawn().pool_kind(pool), now), .id = pool, .size = now, .name = drawn().pool_name(pool)},
+         std::move(changed)});
   }
   return all;
 }
@@ -412,13 +419,13 @@ base::Result<ServiceLimit> Service::starving_pool(const Variant& variant, const 
 }
 
 base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t clients) const {
-  const uint32_t cores = this->cores();
-  const base::Result<Most> base = most(variant, clients, machine(options_.cores));
+  const uint32_t cores = cores_of(variant);
+  clients = std::min(clients, clients_most());
+  const base::Result<Most> base = most(variant, clients);
   if (!base) return base.error();
   ServiceLimit best;
-  const auto consider = [&](ServiceLimit limit, const Variant& changed,
-                            const whatif::SimulateOptions& machine) -> base::Status {
-    const base::Result<Most> made = most(changed, clients, machine);
+  const auto consider = [&](ServiceLimit limit, const Variant& changed) -> base::Status {
+    const base::Result<Most> made = most(changed, clients);
     if (!made) return made.error();
     limit.more = base->per_second > 0 ? made->per_second / base->per_second - 1 : 0;
     if (limit.more > std::max(kMoreMin, best.more)) best = std::move(limit);
@@ -427,39 +434,40 @@ base::Result<ServiceLimit> Service::limit_of(const Variant& variant, uint32_t cl
   const ServiceLimit the_cores{.kind = ServiceLimit::Kind::cores,
                                .size = cores,
                                .name = fmt::format("the {}", cores == 1 ? "core" : fmt::format("{} cores", cores))};
+  const auto with_twice_the_cores = [&](Variant changed) {
+    changed.cores = 2 * cores;
+    return changed;
+  };
   if (cores > 0) {
-    const base::Status status = consider(the_cores, variant, machine(2 * cores));
-    if (!status) return status.error();
+    if (const base::Status status = consider(the_cores, with_twice_the_cores(variant)); !status) return status.error();
   }
   const std::vector<Doubled> doubled = doubled_pools(variant);
-  const auto consider_pools = [&](uint32_t of_cores, bool besides) -> base::Status {
-    for (const Doubled& one : doubled) {
-      ServiceLimit limit = besides ? the_cores : one.pool;
-      if (besides) limit.besides = one.pool.name;
-      const base::Status status = consider(std::move(limit), one.variant, machine(of_cores));
-      if (!status) return status;
-    }
-    return {};
-  };
-  if (const base::Status status = consider_pools(options_.cores, false); !status) return status.error();
+  for (const Doubled& one : doubled) {
+    if (const base::Status status = consider(one.pool, one.variant); !status) return status.error();
+  }
   for (const uint32_t lock : drawn().shared_locks()) {
     // Of the clients' time, what they wait for the lock is all that they can gain. A server may have thousands of locks.
     const auto waited = base->wait_share.find(lock);
     const double share = waited == base->wait_share.end() ? 0 : waited->second;
     if (share < 1 && share / (1 - share) < std::max(kMoreMin, best.more)) continue;
-    const base::Status status = consider({.kind = ServiceLimit::Kind::lock, .id = lock},
-                                         simulator_.without_lock(variant, lock), machine(options_.cores));
+    const base::Status status =
+        consider({.kind = ServiceLimit::Kind::lock, .id = lock}, simulator_.without_lock(variant, lock));
     if (!status) return status.error();
   }
   constexpr double kUsedUp = 0.95;
-  if (best.kind == ServiceLimit::Kind::none && cores > 0 && base->cores_used > kUsedUp) {
-    if (const base::Status status = consider_pools(2 * cores, true); !status) return status.error();
+  if (best.kind != ServiceLimit::Kind::none || cores == 0 || base->cores_used <= kUsedUp) return best;
+  for (const Doubled& one : doubled) {
+    ServiceLimit both = the_cores;
+    both.besides = one.pool.name;
+    const base::Status status = consider(std::move(both), with_twice_the_cores(one.variant));
+    if (!status) return status.error();
   }
   return best;
 }
 
 base::Result<std::optional<LoadPoint>> Service::hangs_from(const Variant& variant, uint32_t most) const {
   const auto at = [&](uint32_t number) { return at_clients(variant, number, false); };
+  most = std::min(most, clients_most());
   for (uint32_t clients = 1, runs_with = 0;; clients = std::min(2 * clients, most)) {
     base::Result<LoadPoint> point = at(clients);
     if (!point) return point.error();
@@ -498,7 +506,7 @@ base::Result<Saturation> Service::saturation(const Variant& variant, bool with_l
   constexpr double kNoMore = 0.01;
   Saturation found;
   int flat = 0;
-  for (uint32_t clients = 1; clients <= kClientsMost && flat < 2; clients *= 2) {
+  for (uint32_t clients = 1; clients <= clients_most() && flat < 2; clients *= 2) {
     base::Result<LoadPoint> point = at_clients(variant, clients, false);
     if (!point) return point.error();
     if (point->stuck) {

@@ -9,8 +9,9 @@
 // sectioning (Asmussen and Glynn, 2007): each run's answers are cut into five sections in the order of time, and how much the
 // sections' percentiles differ from that of all answers says how unsure this is. No interval is narrower than the error of the
 // recorded load simulated, but for throughputs of open requests that are kept up with. As far as cores are used, intervals are
-// wider by half of what requests are estimated to have computed for idle cores' caches; and, above for throughputs and below for
-// times, by as much again if a JVM still compiled them.
+// wider by how sure it is what requests computed for idle cores' caches (LoadTemplates::refill_error: two standard errors where that was
+// measured, half of it where it is an estimate); and, above for throughputs and below for times, by as much again if a JVM still compiled
+// them.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +58,7 @@ struct LoadPoint {
   bool stuck = false;                      // the program hangs under this load: nothing else is known
   std::string stuck_reason;
   bool keeps_up = true;  // open: answers as many requests as come
-  bool steady = true;    // most of the simulated runs reached a steady state
+  bool steady = true;    // most of the simulated runs reached a steady state, and were long enough to have one
 };
 
 // The resource that limits a saturated service: with more of it, the service answers more.
@@ -70,8 +71,9 @@ struct ServiceLimit {
   std::string besides;  // of cores: the pool that must be larger as well, because one thread has one core; may be empty
   // Of a lock whose sections are not recorded (analysis/lock_bounds.h), or permits of something that is not (whatif/waits_between.h).
   bool is_estimated = false;
-  bool starves = false;  // of a pool: all its workers wait for each other, and twice as many put that off
-  double more = 0;       // by which share the throughput rises with twice as much of it, or without the lock
+  // Of a pool or permits: all workers wait for each other, or all who have permits for further ones, and twice as many put that off.
+  bool starves = false;
+  double more = 0;  // by which share the throughput rises with twice as much of it, or without the lock
 };
 
 struct Saturation {
@@ -106,8 +108,8 @@ class Service {
   base::Result<LoadPoint> at_load(const whatif::Variant& variant, double k) const;
   base::Result<LoadPoint> at_clients(const whatif::Variant& variant, uint32_t clients, bool thinking) const;
   base::Result<LoadPoint> at_rate(const whatif::Variant& variant, double per_second) const;
-  // `with_limit`: also what limits it. Of a program that hangs before more clients get no more answers, that is the pool whose
-  // starvation makes it hang, if twice as many workers put that off.
+  // `with_limit`: also what limits it. Of a program that hangs before more clients get no more answers, that is the pool, or the
+  // permits, whose starvation makes it hang, if twice as many put that off.
   base::Result<Saturation> saturation(const whatif::Variant& variant, bool with_limit) const;
   // Requests answered a second if so many clients ask without thinking, simulated with one seed: for comparisons of
   // variants. 0: the program hangs.
@@ -116,6 +118,8 @@ class Service {
   // that helps most beside them.
   base::Result<ServiceLimit> limit_of(const whatif::Variant& variant, uint32_t clients) const;
 
+  // The pool of which twice as many workers, or permits, put off that the program hangs; none: there is none. REQUIRES: found.hangs
+  base::Result<ServiceLimit> starving_pool(const whatif::Variant& variant, const Saturation& found) const;
   // The least number of clients that do not think, up to `most`, with which the program hangs; none: it does not. Between two numbers
   // with which it runs, of which one is twice the other, none is looked for.
   base::Result<std::optional<LoadPoint>> hangs_from(const whatif::Variant& variant, uint32_t most) const;
@@ -128,6 +132,8 @@ class Service {
   std::optional<double> error() const { return error_; }
   // Of the simulated machine; 0: any number.
   uint32_t cores() const;
+  // The most clients that are simulated of this program: fewer than of others where its requests are long.
+  uint32_t clients_most() const;
   const analysis::Arrivals& arrivals() const { return arrivals_; }
   // What its requests are drawn from, and the pools and locks that they use.
   const whatif::LoadTemplates& drawn() const { return simulator_.templates(); }
@@ -136,8 +142,9 @@ class Service {
   Service(const whatif::LoadSimulator& simulator, const analysis::Arrivals& arrivals, ServiceOptions options)
       : simulator_(simulator), arrivals_(arrivals), options_(std::move(options)) {}
   bool is_shown(uint32_t drawn) const;
-  // With so many cores; 0: as many as were recorded. Cores that were asked for are whole ones.
-  whatif::SimulateOptions machine(uint32_t cores) const;
+  // Cores that were asked for are whole ones.
+  whatif::SimulateOptions machine() const;
+  uint32_t cores_of(const whatif::Variant& variant) const;
   base::Result<LoadPoint> run(const whatif::Variant& variant, whatif::Load load) const;
   // Makes intervals wider than the batches are apart: half the width of that of per_second is `half`, those of times are given.
   void widen(double half, LoadPoint& point) const;
@@ -147,16 +154,13 @@ class Service {
     whatif::Variant variant;
   };
   std::vector<Doubled> doubled_pools(const whatif::Variant& variant) const;
-  // The pool of which twice as many workers put off that the program hangs; none: there is none.
-  base::Result<ServiceLimit> starving_pool(const whatif::Variant& variant, const Saturation& found) const;
   // Of one simulated closed load.
   struct Most {
     double per_second = 0;
     double cores_used = 0;
     std::map<uint32_t, double> wait_share;  // by lock: of the clients' time
   };
-  base::Result<Most> most(const whatif::Variant& variant, uint32_t clients,
-                          const whatif::SimulateOptions& machine) const;
+  base::Result<Most> most(const whatif::Variant& variant, uint32_t clients) const;
 
   const whatif::LoadSimulator& simulator_;
   const analysis::Arrivals& arrivals_;

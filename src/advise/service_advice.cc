@@ -144,6 +144,11 @@ class ServiceAdviser {
       if (const std::optional<Worth> worth = worth_with(nothing, candidate)) alone_.push_back({candidate, *worth});
     }
     if (std::optional<Tried> size = sized(found_.before.limit, nothing)) alone_.push_back(*std::move(size));
+    if (!found_.before.hangs || found_.before.limit.starves) return;
+    // It hangs with more clients than saturate it: what limits it is not what makes it hang.
+    const base::Result<ServiceLimit> starving = service_.starving_pool({}, found_.before);
+    if (!starving) return;
+    if (std::optional<Tried> size = sized(*starving, nothing)) alone_.push_back(*std::move(size));
   }
 
   // A change of the size of what limits; none: it has none that a program could set.
@@ -563,10 +568,9 @@ bool ServiceChange::is_of_machine() const {
 std::vector<size_t> ServiceAdvice::hang_removed_by() const {
   std::vector<size_t> rows;
   if (!before.hangs) return rows;
-  for (size_t i = 0; i < best.size() + others.size(); ++i) {
-    const ServiceChange& change = i < best.size() ? best[i] : others[i - best.size()];
-    if (!change.hangs() && !change.hangs_with) rows.push_back(i + 1);
-  }
+  each_row([&](size_t rank, const ServiceChange& change) {
+    if (!change.hangs() && !change.hangs_with) rows.push_back(rank);
+  });
   return rows;
 }
 

@@ -51,7 +51,15 @@ struct ServiceAdvice {
   std::optional<LoadPoint> load_hangs;        // the least such load under which the recorded program hangs
   std::vector<ServiceChange> best;            // what adds most first
   std::vector<ServiceChange> others;          // that gain by themselves, best first; then cores
-  // Of rows, those first in `best`, from 1 on: with which alone the recorded program, which hangs, does not.
+  // Calls `visit(rank, change)` for each change in the order of the rows, from 1 on: those of `best`, then the others.
+  template <typename Visit>
+  void each_row(Visit visit) const {
+    size_t rank = 0;
+    for (const std::vector<ServiceChange>* changes : {&best, &others}) {
+      for (const ServiceChange& change : *changes) visit(++rank, change);
+    }
+  }
+  // Of rows, those with which alone the recorded program, which hangs, does not.
   std::vector<size_t> hang_removed_by() const;
 };
 

@@ -105,6 +105,24 @@ TEST(ServiceAdvice, ALargerPoolOnlyPutsAStandstillOff) {
   EXPECT_THAT(made->hang_removed_by(), testing::IsEmpty());
 }
 
+// With nine connections, each of eight handlers can have one while another one of them has two. Four cores are not used up before the
+// program hangs, one core is.
+TEST(ServiceAdvice, MorePermitsRemoveAStandstillOfTheirHolders) {
+  for (const int cores : {4, 1}) {
+    const Advised advised(twice_taking_service(8, 3, cores), {.load = 60});
+    const ServiceAdvice& advice = advised.advice;
+    ASSERT_TRUE(advice.before.hangs.has_value()) << cores;
+    ASSERT_EQ(advice.best.size(), 1u) << cores;
+    const ServiceChange& size = advice.best[0];
+    EXPECT_TRUE(is_size(size)) << cores;
+    EXPECT_EQ(size.candidate.pool, model::PoolId(1)) << cores;
+    EXPECT_GE(size.candidate.improvement.size_after, 9u) << cores;
+    EXPECT_TRUE(size.is_needed) << cores;
+    EXPECT_THAT(advice.hang_removed_by(), testing::Contains(1u)) << cores;
+    EXPECT_FALSE(advice.after.hangs.has_value()) << cores;
+  }
+}
+
 TEST(ServiceAdvice, UnderALoadUnderWhichItHangsTheLoadIsSaidAtWhichThatBegins) {
   const Advised advised(self_waiting_service(3), {.objective = ServiceObjective::p99, .load = 40});
   const ServiceAdvice& advice = advised.advice;

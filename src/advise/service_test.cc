@@ -77,6 +77,62 @@ TEST(Service, APoolWhoseWorkersWaitForEachOtherLimitsIt) {
   EXPECT_GT(found->limit.more, 0.2);
 }
 
+TEST(Service, PermitsWhoseHoldersWaitForFurtherOnesLimitIt) {
+  const Recorded recorded(twice_taking_service(8, 3, 4));
+  const base::Result<Saturation> found = recorded.service->saturation({}, true);
+  ASSERT_TRUE(found.ok());
+  ASSERT_TRUE(found->hangs.has_value());
+  EXPECT_GE(found->hangs->clients, 3u);
+  EXPECT_LE(found->hangs->clients, 4u);
+  EXPECT_EQ(found->hangs->stuck_reason, "waits for a permit of db: whoever has some of the 3 waits, too");
+  EXPECT_EQ(found->limit.kind, ServiceLimit::Kind::permits);
+  EXPECT_EQ(found->limit.size, 3u);
+  EXPECT_TRUE(found->limit.starves);
+  EXPECT_GT(found->limit.more, 0.2);
+}
+
+TEST(Service, ItSaysOfWhichProcessThePoolIsThatStarves) {
+  const Recorded recorded("fact process.0 \"3 1 0 17 shop\"\n" + self_waiting_service(3));
+  const base::Result<Saturation> found = recorded.service->saturation({}, false);
+  ASSERT_TRUE(found.ok() && found->hangs.has_value());
+  EXPECT_THAT(found->hangs->stuck_reason, testing::HasSubstr("no worker of pool handlers of shop is free"));
+}
+
+// 4 ms on the thread that hands requests on, 6 ms on one of eight cores.
+TEST(Service, TheThreadThatHandsRequestsOnIsWhatLimitsIt) {
+  const Recorded recorded(dispatching_service(60));
+  const base::Result<Saturation> found = recorded.service->saturation({}, true);
+  ASSERT_TRUE(found.ok());
+  EXPECT_NEAR(found->point.per_second, 250, 5);
+  EXPECT_EQ(found->limit.kind, ServiceLimit::Kind::thread);
+  EXPECT_EQ(found->limit.name, "the thread that hands requests to pools");
+  EXPECT_NEAR(found->limit.more, 1, 0.1);
+}
+
+TEST(Service, CoresThatAVariantAddsAreWhatLimitsIt) {
+  const Recorded recorded(sleeping_service(40));
+  const whatif::Variant variant{.pool_sizes = {{model::PoolId(0), 64}}, .cores = 4};
+  const base::Result<Saturation> found = recorded.service->saturation(variant, true);
+  ASSERT_TRUE(found.ok());
+  EXPECT_NEAR(found->point.per_second, 2000, 60);
+  EXPECT_EQ(found->limit.kind, ServiceLimit::Kind::cores);
+  EXPECT_EQ(found->limit.size, 4u);
+  EXPECT_EQ(found->limit.name, "the 4 cores");
+}
+
+TEST(Service, MoreClientsThanTheMemoryHoldsAreNotReported) {
+  const Recorded recorded(long_service(4));
+  const uint32_t most = recorded.service->clients_most();
+  ASSERT_LT(most, 512u);
+  const base::Result<LoadPoint> some = recorded.service->at_clients({}, 4, false);
+  const base::Result<LoadPoint> many = recorded.service->at_clients({}, 4096, false);
+  ASSERT_TRUE(some.ok() && many.ok());
+  EXPECT_TRUE(some->steady);
+  EXPECT_LT(many->clients, 4096u);
+  EXPECT_FALSE(many->steady);
+  EXPECT_DOUBLE_EQ(*recorded.service->capacity({}, 4096), *recorded.service->capacity({}, most));
+}
+
 // Four cores are used up by four requests, long before twelve handlers wait for each other.
 TEST(Service, ItHangsWithMoreClientsThanSaturateIt) {
   const Recorded recorded(self_waiting_service(12));
