@@ -133,10 +133,9 @@ std::string rows_text(const std::vector<size_t>& rows) {
 // Rows with which alone the program hangs with more clients only.
 std::vector<size_t> putting_off(const ServiceAdvice& advice) {
   std::vector<size_t> rows;
-  for (size_t i = 0; i < advice.best.size() + advice.others.size(); ++i) {
-    const ServiceChange& change = i < advice.best.size() ? advice.best[i] : advice.others[i - advice.best.size()];
-    if (change.hangs_with && *change.hangs_with > advice.before.hangs->clients) rows.push_back(i + 1);
-  }
+  advice.each_row([&](size_t rank, const ServiceChange& change) {
+    if (change.hangs_with && *change.hangs_with > advice.before.hangs->clients) rows.push_back(rank);
+  });
   return rows;
 }
 
@@ -282,19 +281,16 @@ base::Result<ServiceReport> service_report(const advise::Pricer& pricer, const a
 table::Table service_changes_table(const AdviceDocument& document, const ServiceReport& report) {
   const ServiceAdvice& advice = report.advice;
   table::Table table(kServiceChangesSchema);
-  int64_t rank = 0;
   const double before = advice.per_second;
-  const auto add = [&](const ServiceChange& change) {
+  advice.each_row([&](size_t rank, const ServiceChange& change) {
     const advise::Advice one = as_advice(change);
-    table.add_row({++rank, what_of(one), place_cell_of(document, one),
+    table.add_row({static_cast<int64_t>(rank), what_of(one), place_cell_of(document, one),
                    change.hangs() ? Cell() : Cell(table::Change{before, change.per_second}),
                    before > 0 && !change.hangs() ? Cell(change.per_second / before - 1) : Cell(),
                    change.added > 0 ? Cell(change.added) : Cell(),
                    time_change(advice.load_before, change.at_load, &LoadPoint::p50_ns),
                    time_change(advice.load_before, change.at_load, &LoadPoint::p99_ns)});
-  };
-  for (const ServiceChange& change : advice.best) add(change);
-  for (const ServiceChange& change : advice.others) add(change);
+  });
   table.set_empty_reason(advice.objective == advise::ServiceObjective::p99
                              ? "at this load no change of tasks, locks or pools makes answers take less time"
                              : "no change of tasks, locks or pools lets the service answer more requests a second");
@@ -303,13 +299,11 @@ table::Table service_changes_table(const AdviceDocument& document, const Service
 
 std::string service_text(const AdviceDocument& document, const ServiceReport& report, SourceLines& source,
                          const table::TextStyle& style) {
-  const ServiceAdvice& advice = report.advice;
   const std::string starvations = advise::starvations_text(document.trace(), document.starvations, style.unicode);
   std::string further;
-  size_t rank = 0;
-  for (const std::vector<ServiceChange>* list : {&advice.best, &advice.others}) {
-    for (const ServiceChange& change : *list) further += change_text(document, report, change, ++rank, source);
-  }
+  report.advice.each_row([&](size_t rank, const ServiceChange& change) {
+    further += change_text(document, report, change, rank, source);
+  });
   return printable_lines(starvations + service_head_text(document, report), style.unicode) + "\n" +
          table::render_text(service_changes_table(document, report), style) + printable_lines(further, style.unicode);
 }
@@ -356,18 +350,15 @@ table::Json service_json(const AdviceDocument& document, const ServiceReport& re
   for (const size_t row : advice.hang_removed_by()) json["hang_removed_by"].push_back(row);
   const table::Table changes = service_changes_table(document, report);
   json["improvements"] = table::Json::array();
-  size_t row = 0;
-  for (const std::vector<ServiceChange>* list : {&advice.best, &advice.others}) {
-    for (const ServiceChange& change : *list) {
-      table::Json one = table::row_json(kServiceChangesSchema, changes.rows()[row++]);
-      const std::string line = line_text(place_cell_of(document, as_advice(change)), source);
-      one["hangs_with_clients"] = change.hangs_with ? table::Json(*change.hangs_with) : table::Json();
-      one["needed"] = change.is_needed;
-      one["of_machine"] = change.is_of_machine();
-      one["source"] = line.empty() ? table::Json() : table::Json(line);
-      json["improvements"].push_back(std::move(one));
-    }
-  }
+  advice.each_row([&](size_t rank, const ServiceChange& change) {
+    table::Json one = table::row_json(kServiceChangesSchema, changes.rows()[rank - 1]);
+    const std::string line = line_text(place_cell_of(document, as_advice(change)), source);
+    one["hangs_with_clients"] = change.hangs_with ? table::Json(*change.hangs_with) : table::Json();
+    one["needed"] = change.is_needed;
+    one["of_machine"] = change.is_of_machine();
+    one["source"] = line.empty() ? table::Json() : table::Json(line);
+    json["improvements"].push_back(std::move(one));
+  });
   json["best"] = table::Json::array();
   for (size_t i = 0; i < advice.best.size(); ++i) json["best"].push_back(i + 1);
   json["notes"] = report.notes;

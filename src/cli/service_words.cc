@@ -133,8 +133,9 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
         return fmt::format(
             "limited by what requests wait for at {} (estimated by how often and how long they waited; without it {})",
             name, more);
-      return fmt::format("limited by the {} of {} (with twice as many {})",
-                         table::counted_text(limit.size, "permit", "permits"), name, more);
+      return fmt::format("limited by the {} of {}{} (with twice as many {})",
+                         table::counted_text(limit.size, "permit", "permits"), name,
+                         limit.starves ? ", whose holders come to wait for further ones" : "", more);
     case ServiceLimit::Kind::lock:
       if (limit.is_estimated)
         return fmt::format(

@@ -26,7 +26,8 @@ std::string measured_text(const std::vector<int64_t>& sorted_ns);
 std::string rate_text(const advise::LoadPoint& point);
 // "10 ms (9.8 ms to 10.3 ms) in the median, p90 12 ms, p99 15 ms (13.9 ms to 16.2 ms)"; without intervals that have no width.
 std::string times_text(const advise::LoadPoint& point);
-// What becomes of a service, and of `answers`, under a load: "answers take 10 ms ... (simulated)", "it stands still (simulated)", "it falls behind: ...".
+// What becomes of a service, and of `answers`, under a load: "answers take 10 ms ... (simulated)", "it stands still
+// (simulated)", "it falls behind: ...".
 std::string fate_text(const advise::LoadPoint& point, std::string_view answers);
 
 // "limited by pool web, 8 workers (with twice as many +45 %)"

@@ -50,5 +50,15 @@ TEST(ServiceWords, FromHowManyClientsOnItStandsStill) {
   EXPECT_EQ(hang_text(saturation, "the program"), "the program stands still from 3 clients on: no worker is free");
 }
 
+TEST(ServiceWords, PermitsWhoseHoldersWaitForFurtherOnesAreSaidToDoSo) {
+  const model::Trace trace;
+  advise::ServiceLimit limit{
+      .kind = advise::ServiceLimit::Kind::permits, .size = 10, .name = "db", .besides = {}, .more = 0.5};
+  EXPECT_EQ(limit_text(trace, limit), "limited by the 10 permits of db (with twice as many +50 %)");
+  limit.starves = true;
+  EXPECT_EQ(limit_text(trace, limit),
+            "limited by the 10 permits of db, whose holders come to wait for further ones (with twice as many +50 %)");
+}
+
 }  // namespace
 }  // namespace contrafact::cli
