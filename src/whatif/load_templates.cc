@@ -49,7 +49,14 @@ SimProgram LoadTemplates::compile() {
   }
   std::ranges::sort(marked_);
   marked_.erase(std::ranges::unique(marked_).begin(), marked_.end());
-  return compile_program(facts_, false, left_out_, marked_);
+  SimProgram program = compile_program(facts_, false, left_out_, marked_);
+  // Who takes one waits for it before it asks for the mutex, so that more seem to be out while a giver has the mutex.
+  for (uint32_t i = 0; i < run_.resources.size(); ++i) {
+    const uint32_t pool = run_.first_resource + i;
+    if (pool < program.permits.size() && program.permits[pool] != SimProgram::kPermitsUnknown)
+      program.permits[pool] = run_.resources[i].size;
+  }
+  return program;
 }
 
 // Where the recorder kept cores awake, what idle ones cost is measured, not estimated.
