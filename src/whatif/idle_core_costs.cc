@@ -108,6 +108,7 @@ double left_out_ns(std::span<const AfterIdle> after_idle, int64_t full_ns) {
 // By paths, as the mix of requests need not be the same in both kinds of turns.
 std::optional<MeasuredCold> measured_cold(const DrawnRequests& drawn, const model::AwakeTurns& awake) {
   constexpr size_t kEachMin = 50;
+  constexpr double kUnsureMost = 0.2;  // requests that differ so much among themselves say nothing
   std::vector<model::Turn> turns;
   for (const RequestTemplate& one : drawn.all) {
     const RunRequest& served = drawn.served[one.request];
@@ -126,6 +127,7 @@ std::optional<MeasuredCold> measured_cold(const DrawnRequests& drawn, const mode
   }
   if (count < kEachMin || awake_count < kEachMin || mean_ns <= 0) return std::nullopt;
   MeasuredCold found{.share = std::max(0.0, more_ns / mean_ns), .error = 2 * std::sqrt(variance) / mean_ns};
+  if (found.error > kUnsureMost) return std::nullopt;
   std::vector<bool> is_left_alone(drawn.program.fibers.size());
   size_t left_alone = 0;
   for (size_t i = 0; i < drawn.all.size(); ++i) {

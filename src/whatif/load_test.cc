@@ -415,6 +415,14 @@ TEST(Load, FewRequestsInTurnsLeaveTheEstimate) {
   EXPECT_GT(service.simulator->templates().refill_error(), 0.1);
 }
 
+TEST(Load, RequestsThatDifferMuchAmongThemselvesLeaveTheEstimate) {
+  const auto takes_ns = [](int64_t at) { return at / 20'000'000 % 5 == 0 ? 15'000'000 : 1'100'000; };
+  const Fixture service(
+      requests_on_an_idle_core(400, "fact cores.awake_ns 500000000\n" + std::string(kRefills), takes_ns));
+  EXPECT_GT(service.simulator->templates().refill_error(), 0.02);
+  EXPECT_LT(service.simulator->templates().refill_error(), 0.2);
+}
+
 // A JVM compiles for longer than the first half lasts.
 TEST(Load, RequestsAreDrawnFromThoseThatGetNoFaster) {
   const auto takes_ns = [](int64_t at) { return at < 10'000'000'000 ? 3'000'000 : 2'000'000; };
