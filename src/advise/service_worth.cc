@@ -7,11 +7,15 @@ namespace contrafact::advise {
 using whatif::Improvement;
 using whatif::Variant;
 
+uint32_t clients_to_judge_by(const Saturation& recorded) {
+  const uint32_t many = std::max(4u, 4 * recorded.point.clients);
+  return std::min(kClientsMost, recorded.hangs ? std::max(many, 2 * recorded.hangs->clients) : many);
+}
+
 base::Result<WorthMeter> WorthMeter::make(const Service& service, const Pricer& pricer, const WorthOptions& options,
                                           const Saturation& before, const LoadPoint& at_load) {
   WorthMeter meter(service, pricer, options, before, at_load);
-  meter.clients_ = std::max(4u, 4 * before.point.clients);
-  if (before.hangs) meter.clients_ = std::max(meter.clients_, 2 * before.hangs->clients);
+  meter.clients_ = clients_to_judge_by(before);
   const base::Result<double> many = service.capacity({}, meter.clients_without_hang());
   if (!many) return many.error();
   meter.falls_off_ = *many < before.point.per_second * (1 - kTellableRate);

@@ -43,6 +43,9 @@ struct WorthOptions {
   double load = 1;  // under which p99 is asked for: so many times the recorded one
 };
 
+// Four times as many as saturate the recorded program, or twice as many as make it hang; kClientsMost at most.
+uint32_t clients_to_judge_by(const Saturation& recorded);
+
 class WorthMeter {
  public:
   // `before`, `at_load`: of the recorded program, saturated and under WorthOptions::load. All must outlive it.

@@ -276,7 +276,6 @@ double LoadTemplates::refill_share() const {
 }
 
 double LoadTemplates::refill_error() const {
-  constexpr double kEstimateError = 0.5;  // of the estimate
   return measured_cold_ ? measured_cold_->error : kEstimateError * refill_share();
 }
 

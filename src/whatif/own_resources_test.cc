@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <regex>
 #include <string>
+#include <vector>
 
 #include "whatif/load.h"
 #include "whatif/load_templates.h"
@@ -119,6 +121,23 @@ TEST(OwnResources, ASemaphoreThatTakersPostIsOne) {
 
 TEST(OwnResources, WhatOneThreadHandsToAnotherIsNone) {
   EXPECT_TRUE(own_resources(parsed(service(How::handed_by_main))).all.empty());
+}
+
+// Each takes one of another kind first, by a method whose name merely begins like that.
+TEST(OwnResources, HaveANumberOnlyWhereOthersHaveTheirName) {
+  std::string text = service(How::semaphore);
+  text = std::regex_replace(text, std::regex("(\\d+) (\\w+) lock_acquire s take\n"),
+                            "$1 $2 lock_acquire z all\n$1 $2 lock_acquire s take\n");
+  text = std::regex_replace(text, std::regex("lock_request s take"), "lock_request z all");
+  text = std::regex_replace(text, std::regex("(\\d+) (\\w+) lock_acquired s\n"),
+                            "$1 $2 lock_acquired z\n$1 $2 lock_request s take\n$1 $2 lock_acquired s\n");
+  text = std::regex_replace(text, std::regex("(\\d+) (\\w+) sync_signal s give\n"),
+                            "$1 $2 sync_signal s give\n$1 $2 sync_signal z give\n");
+  const OwnResources found =
+      own_resources(parsed("method all Pool.acquire_all pool.cc:30\ncontext all - all:31\nlock z semaphore\n" + text));
+  std::vector<std::string> names;
+  for (const OwnResource& one : found.all) names.push_back(one.name);
+  EXPECT_THAT(names, testing::ElementsAre("Pool.acquire_all", "Pool.acquire"));
 }
 
 double most_per_second(const model::Trace& trace, uint32_t resource_size) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
+#include "model/event_parts.h"
 #include "whatif/sim_latency.h"
 #include "whatif/woken_waits.h"
 
@@ -13,34 +13,18 @@ namespace {
 using model::EventKind;
 using model::Trace;
 
-// Whose work an event is a part of: a drawn request.
-class Owners {
- public:
-  Owners(const Trace& trace, std::span<const RequestTemplate> requests) {
-    for (uint32_t i = 0; i < requests.size(); ++i) {
-      for (const uint32_t task : requests[i].tasks) {
-        const model::TaskRow& row = trace.tasks[task];
-        if (row.start.valid() && row.end.valid()) parts_.push_back({row.start.value, row.end.value, i});
-      }
+// Whose work events are a part of: of which drawn request. Its tasks may stand within its tasks.
+model::OwnedParts work_of(const Trace& trace, std::span<const RequestTemplate> requests) {
+  model::OwnedParts parts;
+  for (uint32_t i = 0; i < requests.size(); ++i) {
+    for (const uint32_t task : requests[i].tasks) {
+      const model::TaskRow& row = trace.tasks[task];
+      if (row.start.valid() && row.end.valid()) parts.add(row.start.value, row.end.value + 1, i);
     }
-    std::ranges::sort(parts_, {}, &Part::begin);
   }
-  std::optional<uint32_t> of(uint32_t event) const {
-    // Tasks may stand within tasks, all of one request.
-    auto after = std::ranges::upper_bound(parts_, event, {}, &Part::begin);
-    for (int looked_at = 0; after != parts_.begin() && looked_at < kNestedMost; ++looked_at) {
-      if ((--after)->end >= event) return after->request;
-    }
-    return std::nullopt;
-  }
-
- private:
-  static constexpr int kNestedMost = 8;
-  struct Part {
-    uint32_t begin, end, request;
-  };
-  std::vector<Part> parts_;
-};
+  parts.finish();
+  return parts;
+}
 
 // rho from L = p * rho / (1 - rho); `scale` 2: of equal times, of which half as many wait.
 double used_share(double waiting, double waits_share, double scale) {
@@ -98,15 +82,15 @@ std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<con
   const double per_second = rate_of(trace, requests);
   if (per_second <= 0) return found;
   const int64_t median_span_ns = median_span(trace, requests);
-  const Owners owners(trace, requests);
+  const model::OwnedParts work = work_of(trace, requests);
   struct Place {
     WaitsBetween row;
     std::vector<uint32_t> causes;
   };
   std::map<uint32_t, Place> by_method;
   for (const WokenWait& wait : woken_waits(facts)) {
-    const std::optional<uint32_t> waits = owners.of(wait.begin), wakes = owners.of(wait.cause);
-    if (!waits || !wakes || *waits == *wakes) continue;
+    const uint32_t waits = work.owner_of(wait.begin), wakes = work.owner_of(wait.cause);
+    if (waits == wakes || waits == model::OwnedParts::kNobody || wakes == model::OwnedParts::kNobody) continue;
     const model::ContextId at = trace.program_frame(model::ContextId(trace.b[wait.begin]));
     Place& place = by_method[at.valid() ? trace.contexts[at.index()].method.value : UINT32_MAX];
     place.row.place = at;

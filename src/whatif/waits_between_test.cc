@@ -15,13 +15,17 @@ namespace contrafact::whatif {
 namespace {
 
 // Every 100 ms two requests come at once to a pool of two workers. Both need an object of which there is one, for 10 ms; the second one
-// waits for it, and the first one wakes it. `place`: where it waits.
-std::string requests_that_wait(std::string_view place, int count = 20) {
+// waits for it, and the first one wakes it. `place`: where it waits. Before, it runs `parts` tasks itself.
+std::string requests_that_wait(std::string_view place, int count = 20, int parts = 0) {
   std::string text =
       "connection a accepted 80 5001\nconnection b accepted 80 5002\nmethod take shop.Pool.take Pool.java:10\n"
       "context take - take:12\n";
   std::string w1, w2;
   for (int i = 0; i < count; ++i) {
+    std::string own;
+    for (int part = 0; part < parts; ++part)
+      own += fmt::format("{0} w2 task_create z{1}_{2} c1 m2\n{0} w2 task_start z{1}_{2}\n{0} w2 task_end z{1}_{2}\n",
+                         100'000'000LL * i, i, part);
     const int64_t at = 100'000'000LL * i, half = at + 10'000'000, end = at + 20'000'000;
     text += fmt::format("{0} main task_spawn x{1} c1 p m2\n{0} main task_spawn y{1} c1 p m2\n", at, i);
     w1 += fmt::format(
@@ -30,10 +34,10 @@ std::string requests_that_wait(std::string_view place, int count = 20) {
         "{2} w1 send a 10\n{2} w1 task_end x{1}\n",
         at, i, half);
     w2 += fmt::format(
-        "{0} w2 task_start y{1}\n{0} w2 receive b 10\n{0} w2 block_begin park {4}\n{2} w2 block_end park\n{2} w2 "
+        "{0} w2 task_start y{1}\n{0} w2 receive b 10\n{5}{0} w2 block_begin park {4}\n{2} w2 block_end park\n{2} w2 "
         "block_begin sleep -\n"
         "{3} w2 block_end sleep\n{3} w2 send b 10\n{3} w2 task_end y{1}\n",
-        at, i, half, end, place);
+        at, i, half, end, place, own);
   }
   return text + w1 + w2;
 }
@@ -65,6 +69,10 @@ TEST(WaitsBetween, WhoGetsAPermitAtLastHasWaitedForThat) {
                      std::regex_replace(text, came, again + "$1 w2 permit_take sem 1\n$1 w2 permit_give sem 1\n"))
                 .size(),
             0u);
+}
+
+TEST(WaitsBetween, AreTheRequestsHoweverManyTasksItRanItselfBefore) {
+  EXPECT_EQ(waits_of(requests_that_wait("take", 200, 12)).size(), 1u);
 }
 
 // Half of the 20 requests a second wait, 0.1 at a time: rho / (1 - rho) is 0.2, or 0.4.

@@ -16,6 +16,11 @@ def check(condition, text):
         sys.exit(f"FAILED: {text}")
 
 
+def not_measured(why):
+    print(f"not measured: {why}")
+    sys.exit(77)
+
+
 def run(command, timeout=60):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
     return done.returncode, done.stdout, done.stderr

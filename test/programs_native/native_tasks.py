@@ -4,14 +4,9 @@ import pathlib
 import sys
 import tempfile
 
-from native_recording import CONTRAFACT, PROGRAMS, Recording, check, run
+from native_recording import CONTRAFACT, PROGRAMS, Recording, check, not_measured, run
 
 SOURCES = pathlib.Path(__file__).resolve().parent
-
-
-def not_measured(why):
-    print(f"not measured: {why}")
-    sys.exit(77)
 
 
 def need_llvm_openmp():
