@@ -60,7 +60,7 @@ TEST(ServiceWords, WhatTwiceAsManyWouldGiveIsSaidWhereTheLimitIsEstimated) {
 
 TEST(ServiceWords, ALockWhoseSetsAreKnownNeedsNoOtherRecording) {
   const base::Result<model::Trace> trace = model::parse_text(
-      "fact agent native\nlock l mutex\nmethod m1 shop.Cache.get Cache.java:9\ncontext c1 - m1:10\n"
+      "fact agent native\nthread w\nlock l mutex\nmethod m1 shop.Cache.get Cache.java:9\ncontext c1 - m1:10\n"
       "0 w lock_acquire l c1\n100 w lock_release l\n");
   ASSERT_TRUE(trace.ok());
   const model::Facts facts(*trace);
