@@ -129,6 +129,7 @@ void LoadTemplates::find_templates() {
     RequestTemplate made;
     made.request = position;
     made.connection = request.connection;
+    made.received_ns = request.received_ns;
     made.tasks.push_back(request.root.value);
     owner[request.root.index()] = number;
     uint32_t wanted = kNoId;

@@ -189,6 +189,7 @@ class RequestTasks {
     RunRequest& run = made_.requests[number];
     run.connection = request.connection;
     run.arrived_ns = request.arrived_ns;
+    if (request.received != kNowhere) run.received_ns = trace_.time_ns[request.received];
     run.answered_ns = request.answered_ns;
     if (request.first.exists()) {
       request.first = with_waiting(request.first);

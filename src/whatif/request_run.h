@@ -28,6 +28,7 @@ struct RunRequest {
       UINT32_MAX;  // event of RequestRun::trace, model::end_of_send(); UINT32_MAX: where `root` completes
   uint32_t connection = UINT32_MAX;
   int64_t arrived_ns = 0;
+  int64_t received_ns = INT64_MIN;  // INT64_MIN: no event says when
   int64_t answered_ns = 0;
 };
 

@@ -24,14 +24,26 @@ class Owners {
       }
     }
     std::ranges::sort(parts_, {}, &Part::begin);
+    for (uint32_t i = 0; i < requests.size(); ++i) {
+      const model::TaskRow& root = trace.tasks[requests[i].tasks.front()];
+      if (root.start.valid()) begins_.push_back({root.start.value, root.start.value, i});
+    }
+    std::ranges::sort(begins_, {}, &Part::begin);
+  }
+  // Whether the event is of a task that begins to serve another request behind it: idle workers wait in a task that an earlier request
+  // handed out until a connection is handed to them.
+  bool is_idle(uint32_t event, uint32_t owner) const {
+    const Part* part = part_at(event);
+    if (part == nullptr) return false;
+    auto next = std::ranges::upper_bound(begins_, event, {}, &Part::begin);
+    for (; next != begins_.end() && next->begin <= part->end; ++next) {
+      if (next->request != owner) return true;
+    }
+    return false;
   }
   std::optional<uint32_t> of(uint32_t event) const {
-    // Tasks may stand within tasks, all of one request.
-    auto after = std::ranges::upper_bound(parts_, event, {}, &Part::begin);
-    for (int looked_at = 0; after != parts_.begin() && looked_at < kNestedMost; ++looked_at) {
-      if ((--after)->end >= event) return after->request;
-    }
-    return std::nullopt;
+    const Part* part = part_at(event);
+    return part == nullptr ? std::nullopt : std::optional(part->request);
   }
 
  private:
@@ -39,7 +51,17 @@ class Owners {
   struct Part {
     uint32_t begin, end, request;
   };
+  const Part* part_at(uint32_t event) const {
+    // Tasks may stand within tasks, all of one request.
+    auto after = std::ranges::upper_bound(parts_, event, {}, &Part::begin);
+    for (int looked_at = 0; after != parts_.begin() && looked_at < kNestedMost; ++looked_at) {
+      if ((--after)->end >= event) return &*after;
+    }
+    return nullptr;
+  }
+
   std::vector<Part> parts_;
+  std::vector<Part> begins_;  // of requests
 };
 
 // rho from L = p * rho / (1 - rho); `scale` 2: of equal times, of which half as many wait.
@@ -107,6 +129,8 @@ std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<con
   for (const WokenWait& wait : woken_waits(facts)) {
     const std::optional<uint32_t> waits = owners.of(wait.begin), wakes = owners.of(wait.cause);
     if (!waits || !wakes || *waits == *wakes) continue;
+    // A worker that idles in a task until it is given a request waits for its client, not for what other requests give back.
+    if (trace.time_ns[wait.begin] < requests[*waits].received_ns || owners.is_idle(wait.begin, *waits)) continue;
     const model::ContextId at = trace.program_frame(model::ContextId(trace.b[wait.begin]));
     Place& place = by_method[at.valid() ? trace.contexts[at.index()].method.value : UINT32_MAX];
     place.row.place = at;
