@@ -12,6 +12,7 @@
 // Pure; linear in the events but for sorts.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -38,6 +39,7 @@ struct RequestRun {
   // Resources of the program's own are pools of `trace` from this number on.
   uint32_t first_resource = 0;
   std::vector<OwnResource> resources;
+  std::string loop_workers;  // who does what event loops wait for (loop_work.h); empty: nobody is known to
 };
 
 // `requests` are those of `facts.trace()`.
