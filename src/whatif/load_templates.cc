@@ -300,8 +300,7 @@ std::vector<std::string> LoadTemplates::notes() const {
   if (!run_.loop_workers.empty())
     out.push_back(fmt::format(
         "an event loop hands work of its requests to threads as {}, and answers later: simulations wait as long as in "
-        "the "
-        "recording, whatever the load, so that the service can answer less than is said here once these are all busy",
+        "the recording, whatever the load, so that the service can answer less than is said here once all are busy",
         run_.loop_workers));
   for (const WaitsBetween& one : unknown_waits())
     out.push_back(fmt::format(
