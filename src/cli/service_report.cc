@@ -221,7 +221,9 @@ std::string service_head_text(const AdviceDocument& document, const ServiceRepor
   if (advice.before.point.clients > 0)
     out += fmt::format("It can answer {} (simulated), {}.\n", rate_text(advice.before.point),
                        limit_text(trace, advice.before.limit));
-  if (const std::string hint = limit_hint(*document.facts, advice.before.limit); !hint.empty()) out += hint + ".\n";
+  const std::string hint = limit_hint(*document.facts, advice.before.limit, document.sections != nullptr);
+  if (!hint.empty()) out += hint + ".\n";
+  if (const std::string twice = twice_text(advice.before); !twice.empty()) out += twice + ".\n";
   if (!advice.best.empty()) {
     const double before = advice.before.point.per_second;
     const double gain = before > 0 ? advice.after.point.per_second / before - 1 : 0;

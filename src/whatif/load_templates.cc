@@ -139,6 +139,7 @@ void LoadTemplates::find_templates() {
     RequestTemplate made;
     made.request = position;
     made.connection = request.connection;
+    made.received_ns = request.received_ns;
     made.tasks.push_back(request.root.value);
     owner[request.root.index()] = number;
     uint32_t wanted = kNoId;
@@ -305,6 +306,11 @@ std::vector<std::string> LoadTemplates::notes() const {
   if (outside_ > 0)
     out.push_back(fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
                               outside_, run_.requests.size()));
+  if (!run_.loop_workers.empty())
+    out.push_back(fmt::format(
+        "an event loop hands work of its requests to threads as {}, and answers later: simulations wait as long as in "
+        "the recording, whatever the load, so that the service can answer less than is said here once all are busy",
+        run_.loop_workers));
   for (const WaitsBetween& one : unknown_waits())
     out.push_back(fmt::format(
         "{:.0f} % of the requests waited at {} for what other requests {}: simulations leave that out, as the "

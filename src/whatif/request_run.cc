@@ -13,6 +13,7 @@
 #include "model/sends.h"
 #include "model/task_walk.h"
 #include "whatif/handed_work.h"
+#include "whatif/loop_work.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -70,6 +71,7 @@ class RequestTasks {
     for (const HandedWork& handed : handed_) {
       if (handed.work.exists()) servers_[thread_at(handed.work)];
     }
+    made_.loop_workers = loop_workers(facts_, given_);
     add_idle_alike();
     make_pools();
     for (size_t i = 0; i < requests_.size(); ++i) add_request(i);
@@ -188,6 +190,7 @@ class RequestTasks {
     RunRequest& run = made_.requests[number];
     run.connection = request.connection;
     run.arrived_ns = request.arrived_ns;
+    if (request.received != kNowhere) run.received_ns = trace_.time_ns[request.received];
     run.answered_ns = request.answered_ns;
     if (request.first.exists()) {
       request.first = with_waiting(request.first);

@@ -14,17 +14,49 @@ using model::EventKind;
 using model::Trace;
 
 // Whose work events are a part of: of which drawn request. Its tasks may stand within its tasks.
-model::OwnedParts work_of(const Trace& trace, std::span<const RequestTemplate> requests) {
-  model::OwnedParts parts;
-  for (uint32_t i = 0; i < requests.size(); ++i) {
-    for (const uint32_t task : requests[i].tasks) {
-      const model::TaskRow& row = trace.tasks[task];
-      if (row.start.valid() && row.end.valid()) parts.add(row.start.value, row.end.value + 1, i);
+class Owners {
+ public:
+  static constexpr uint32_t kNobody = model::OwnedParts::kNobody;
+
+  Owners(const Trace& trace, std::span<const RequestTemplate> requests) {
+    for (uint32_t i = 0; i < requests.size(); ++i) {
+      for (const uint32_t task : requests[i].tasks) {
+        const model::TaskRow& row = trace.tasks[task];
+        if (!row.start.valid() || !row.end.valid()) continue;
+        parts_.add(row.start.value, row.end.value + 1, static_cast<uint32_t>(tasks_.size()));
+        tasks_.push_back({row.end.value, i});
+      }
+      const model::TaskRow& root = trace.tasks[requests[i].tasks.front()];
+      if (root.start.valid()) begins_.push_back({root.start.value, i});
     }
+    parts_.finish();
+    std::ranges::sort(begins_, {}, &Mark::event);
   }
-  parts.finish();
-  return parts;
-}
+
+  uint32_t of(uint32_t event) const {
+    const uint32_t task = parts_.owner_of(event);
+    return task == kNobody ? kNobody : tasks_[task].request;
+  }
+  // Whether the event is of a task that begins to serve another request behind it: idle workers wait in a task that an earlier request
+  // handed out until a connection is handed to them.
+  bool is_idle(uint32_t event) const {
+    const uint32_t task = parts_.owner_of(event);
+    if (task == kNobody) return false;
+    auto next = std::ranges::upper_bound(begins_, event, {}, &Mark::event);
+    for (; next != begins_.end() && next->event <= tasks_[task].event; ++next) {
+      if (next->request != tasks_[task].request) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Mark {
+    uint32_t event, request;
+  };
+  model::OwnedParts parts_;   // by place in tasks_
+  std::vector<Mark> tasks_;   // their ends
+  std::vector<Mark> begins_;  // of requests
+};
 
 // rho from L = p * rho / (1 - rho); `scale` 2: of equal times, of which half as many wait.
 double used_share(double waiting, double waits_share, double scale) {
@@ -82,15 +114,17 @@ std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<con
   const double per_second = rate_of(trace, requests);
   if (per_second <= 0) return found;
   const int64_t median_span_ns = median_span(trace, requests);
-  const model::OwnedParts work = work_of(trace, requests);
+  const Owners owners(trace, requests);
   struct Place {
     WaitsBetween row;
     std::vector<uint32_t> causes;
   };
   std::map<uint32_t, Place> by_method;
   for (const WokenWait& wait : woken_waits(facts)) {
-    const uint32_t waits = work.owner_of(wait.begin), wakes = work.owner_of(wait.cause);
-    if (waits == wakes || waits == model::OwnedParts::kNobody || wakes == model::OwnedParts::kNobody) continue;
+    const uint32_t waits = owners.of(wait.begin), wakes = owners.of(wait.cause);
+    if (waits == wakes || waits == Owners::kNobody || wakes == Owners::kNobody) continue;
+    // A worker that idles in a task until it is given a request waits for its client, not for what other requests give back.
+    if (trace.time_ns[wait.begin] < requests[waits].received_ns || owners.is_idle(wait.begin)) continue;
     const model::ContextId at = trace.program_frame(model::ContextId(trace.b[wait.begin]));
     Place& place = by_method[at.valid() ? trace.contexts[at.index()].method.value : UINT32_MAX];
     place.row.place = at;
