@@ -415,7 +415,8 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
   document["edits"] = options.edits.rules;
   document["applied"] = options.edits.specs;
   document["runs"] = options.runs;
-  document["recorder_share"] = document["recorder_share_estimated"] = nullptr;
+  document["recorder_share"] = nullptr;
+  document["recorder_share_estimated"] = nullptr;
   if (const auto& share = outcome.recorder_share) {
     document["recorder_share"] = share->all();
     document["recorder_share_estimated"] = share->estimated;
