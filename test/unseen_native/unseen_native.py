@@ -28,6 +28,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
+import attempts
 import left_out
 import machine
 import same_work
@@ -236,6 +237,7 @@ def main():
     first, asked = sum(row["rank"] == 1 for row in usable), sum(row["remedy"] is not None for row in usable)
     if errors:
         print(f"\n{len(usable)} of {len(rows)} pairs are usable. {words_on_errors(errors, advised_errors)}; right remedy first in {first} of {asked}")
+        attempts.report("another remedy than the right one is first, or none", asked - first, asked)
     intervals = [row for row in usable if row["interval"]]
     if intervals:
         widths = [100 * (row["interval"][1] - row["interval"][0]) for row in intervals]
