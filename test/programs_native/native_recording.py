@@ -6,6 +6,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import attempts
+
 CONTRAFACT = pathlib.Path(sys.argv[1]).resolve()
 PROGRAMS = CONTRAFACT.parent
 LIBRARY = CONTRAFACT.parent.parent / "lib" / "libnative_library.so"
