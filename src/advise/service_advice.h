@@ -3,8 +3,8 @@
 // them are those that gain by themselves. Where cores limit it, recorded or with the best combination, what twice as many
 // would give is a row of its own.
 //
-// Gains have intervals (service_gain.h), by all seeds. What may be no gain is no row, but for changes that let the program run where the
-// recorded one hangs.
+// Gains have intervals (service_gain.h), by all seeds. What adds little, or gains by itself, and may be nothing is no row, but for changes
+// that let the program run where the recorded one hangs.
 #pragma once
 
 #include <optional>

@@ -411,11 +411,12 @@ void CombinationSearch::find_adds(Made& made) const {
 }
 
 void CombinationSearch::drop_unsure(Made& made) const {
-  for (find_adds(made); !made.members.empty(); find_adds(made)) {
-    const auto low = [](const Tried& one) { return one.is_needed || !one.adds ? INFINITY : one.adds->low; };
-    const auto least = std::ranges::min_element(made.members, {}, low);
-    if (low(*least) > 0) return;
-    made.members.erase(least);
+  const auto may_go = [](const Tried& one) {
+    return !one.is_needed && one.adds && !is_sure(*one.adds) && one.adds->share < kTellableRate;
+  };
+  for (find_adds(made); std::ranges::any_of(made.members, may_go); find_adds(made)) {
+    const auto share = [&](const Tried& one) { return may_go(one) ? one.adds->share : INFINITY; };
+    made.members.erase(std::ranges::min_element(made.members, {}, share));
     if (const std::optional<Worth> worth = meter_.worth_of(made.improvements(), made.clients)) made.worth = *worth;
   }
 }

@@ -8,7 +8,7 @@
 // changes_max then, one goes after another, each time that without which the program is best, with the sizes of pools
 // as they are or one step smaller: what goes may be what kept a pool of that size from standing still. Then the pools that
 // limit the program get larger, in place of the change that is missed least if there is no room. All that is by one seed. At last
-// members go of which all seeds do not tell a gain from none. More cores never join: they are no change of the program.
+// members go that add less than kTellableRate by all seeds, and may add nothing. More cores never join: they are no change of the program.
 #pragma once
 
 #include <optional>
@@ -87,7 +87,7 @@ class CombinationSearch {
   void reduce(Made& made) const;
   // Each size is the smallest that is worth about as much, beside the other members.
   void tighten(Made& made) const;
-  // Finds what each member adds. Those that may add nothing go, that which is least sure first.
+  // Finds what each member adds. Those that add little and may add nothing go, that which adds least first.
   void drop_unsure(Made& made) const;
 
  private:

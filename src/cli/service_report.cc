@@ -45,13 +45,11 @@ const table::Schema kServiceChangesSchema{
       "How many more these are, by this change alone; of several recordings the median."},
      {"gain_interval", "gain 90 %", Type::interval, Unit::ratio,
       "The interval of that gain: of both simulations, and of the errors that they do not have in common; of several "
-      "recordings, from the least gain to the greatest and beyond. With 0 in it, it may be none.",
-      1},
+      "recordings, from the least gain to the greatest and beyond. With 0 in it, it may be none."},
      {"adds", "adds", Type::ratio, Unit::ratio,
       "How many more all changes to make together bring with this one than without it (of the objective p99, how much "
       "shorter 99 in 100 answers take); of cores, how many more they bring on such a machine; empty: it is none of "
-      "them, "
-      "or without it they hang."},
+      "them, or without it they hang."},
      {"adds_interval", "adds 90 %", Type::interval, Unit::ratio, "The interval of that.", 3},
      {"p50_ns", "p50", Type::change, Unit::ns,
       "Time that half of the answers do not exceed, at the given load, without and with this change alone.", 4},
@@ -236,11 +234,10 @@ base::Result<std::vector<advise::ProgramLoads>> loads_of(const advise::Service& 
 // The gains in other recordings.
 base::Status add_others(const ServiceReportOptions& options, Progress& progress, size_t& done, ServiceReport& report) {
   if (options.others.empty()) return {};
+  const auto simulated = [&] { progress.update(++done, 0); };
   base::Result<advise::OverRecordingsFound> over = advise::advise_service_over(
       report.advice, options.shown, options.others,
-      {.reading = options.reading, .advice = options.advice, .cores = options.cores, .progress = [&] {
-         progress.update(++done, 0);
-       }});
+      {.reading = options.reading, .advice = options.advice, .cores = options.cores, .progress = simulated});
   if (!over) return over.error();
   report.notes = std::move(over->notes);
   report.others = std::move(over->paths);
