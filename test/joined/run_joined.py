@@ -128,16 +128,13 @@ class Programs:
         with running(self.together(port, services.free_port(), workers), port):
             yield
 
-    def warm_up(self, port):
-        """There is nothing to warm."""
-
     def pool_of(self, limit):
         """What limits, as a spec selects it: its workers take connections themselves."""
         return {"threads": limit["name"]}
 
 
 class JavaPrograms(Programs):
-    """Both as JVMs, warmed up: a JVM that has just begun computes for many times as long."""
+    """Both as JVMs. Recorded --warm, and plain ones warmed up: a JVM that has just begun computes for many times as long."""
     backend_name = "JoinedBackend"
     gateway_name = "JoinedGateway"
 
@@ -151,8 +148,8 @@ class JavaPrograms(Programs):
     def backend(self, port, workers):
         return [*self.java, "JoinedBackend", port, workers]
 
-    def warm_up(self, port):
-        answered_per_s(port, RECORDED_CLIENTS, SECONDS)
+    def record(self, output, *more):
+        return super().record(output, "--warm", *more)
 
     @contextlib.contextmanager
     def plain(self, port, workers):
@@ -185,7 +182,6 @@ def record_apart(programs, folder):
     port, backend_port = services.free_port(), services.free_port()
     with running([*programs.record(folder / "backend.cft"), *programs.backend(backend_port, WORKERS)], backend_port) as backend, \
          running([*programs.record(folder / "gateway.cft"), *programs.gateway(port, backend_port)], port) as gateway:
-        programs.warm_up(port)
         asked_for_a_recording(port)
         gateway.stop()
         backend.stop()
