@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
-"""usage: run_joined.py CONTRAFACT BIN_DIR [--separate | --java JAVA --classes FOLDER]
+"""usage: run_joined.py CONTRAFACT BIN_DIR [--separate]
 
 A gateway and a backend of four workers, each a process, recorded together (`record --children`, or --separate: each by a `record` of its own) at a
-low load, and joined. With --java both are JVMs, each with a `record` of its own. `contrafact load` of the joined recording must predict what the two can answer together, name the backend's workers as the limit,
+low load, and joined. `contrafact load` of the joined recording must predict what the two can answer together, name the backend's workers as the limit,
 and predict what they can answer with twice as many workers; both are really measured, plain. The gateway's recording alone shows no
 such limit, as what the backend took then it takes at any load.
 
 The backend's workers sleep for each request, so that what is predicted hardly depends on the machine. Exit status 77 (not measured) where others left the
 programs so little of the machine that they answer much less than they could, or used much of it during the recording: then sleeps last longer."""
 import argparse
-import contextlib
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -58,7 +56,7 @@ def receive_answer(connection):
     while b"\r\n\r\n" not in received:
         received += receive(connection)
     head, body = received.split(b"\r\n\r\n", 1)
-    length = int(re.search(rb"(?i)\r\ncontent-length: (\d+)", head)[1])
+    length = int(head.rsplit(b"Content-Length: ", 1)[1])
     while len(body) < length:
         body += receive(connection)
 
@@ -103,70 +101,22 @@ def running(words, port):
     return service
 
 
-class Programs:
-    """Both as native programs; the gateway starts the backend, or is told its port."""
-    backend_name = "joined_backend"
-    gateway_name = "joined_gateway"
-
-    def __init__(self, contrafact, folder):
-        self.contrafact, self.folder = contrafact, folder
-
-    def gateway(self, port, backend_port):
-        return [self.folder / "joined_gateway", port, backend_port]
-
-    def backend(self, port, workers):
-        return [self.folder / "joined_backend", port, workers]
-
-    def together(self, port, backend_port, workers):
-        return [*self.gateway(port, backend_port), self.folder / "joined_backend", workers]
-
-    def record(self, output, *more):
-        return [self.contrafact, "record", "-q", *more, "-o", output, "--"]
-
-    @contextlib.contextmanager
-    def plain(self, port, workers):
-        with running(self.together(port, services.free_port(), workers), port):
-            yield
-
-    def pool_of(self, limit):
-        """What limits, as a spec selects it: its workers take connections themselves."""
-        return {"threads": limit["name"]}
-
-
-class JavaPrograms(Programs):
-    """Both as JVMs. Recorded --warm, and plain ones warmed up: a JVM that has just begun computes for many times as long."""
-    backend_name = "JoinedBackend"
-    gateway_name = "JoinedGateway"
-
-    def __init__(self, contrafact, java, classes):
-        super().__init__(contrafact, None)
-        self.java = [java, "-cp", classes]
-
-    def gateway(self, port, backend_port):
-        return [*self.java, "JoinedGateway", port, backend_port]
-
-    def backend(self, port, workers):
-        return [*self.java, "JoinedBackend", port, workers]
-
-    def record(self, output, *more):
-        return super().record(output, "--warm", *more)
-
-    @contextlib.contextmanager
-    def plain(self, port, workers):
-        backend_port = services.free_port()
-        with running(self.backend(backend_port, workers), backend_port), running(self.gateway(port, backend_port), port):
-            answered_per_s(port, CLIENTS, SECONDS)
-            yield
-
-    def pool_of(self, limit):
-        return {"pool": limit["name"].split(",")[0]}
-
-
 def measured(programs, workers):
     """What both can answer, plain."""
     port = services.free_port()
-    with programs.plain(port, workers):
+    with running(programs.together(port, services.free_port(), workers), port):
         return answered_per_s(port, CLIENTS, SECONDS)
+
+
+class Programs:
+    def __init__(self, contrafact, folder):
+        self.contrafact, self.folder = contrafact, folder
+
+    def together(self, port, backend_port, workers):
+        return [self.folder / "joined_gateway", port, backend_port, self.folder / "joined_backend", workers]
+
+    def record(self, output, *more):
+        return [self.contrafact, "record", "-q", *more, "-o", output, "--"]
 
 
 def record_together(programs, folder):
@@ -180,8 +130,8 @@ def record_together(programs, folder):
 
 def record_apart(programs, folder):
     port, backend_port = services.free_port(), services.free_port()
-    with running([*programs.record(folder / "backend.cft"), *programs.backend(backend_port, WORKERS)], backend_port) as backend, \
-         running([*programs.record(folder / "gateway.cft"), *programs.gateway(port, backend_port)], port) as gateway:
+    with running([*programs.record(folder / "backend.cft"), programs.folder / "joined_backend", backend_port, WORKERS], backend_port) as backend, \
+         running([*programs.record(folder / "gateway.cft"), programs.folder / "joined_gateway", port, backend_port], port) as gateway:
         asked_for_a_recording(port)
         gateway.stop()
         backend.stop()
@@ -204,7 +154,7 @@ def saturations(programs, trace, *more):
 def twice_the_workers(folder, pool):
     spec = folder / "more-workers.json"
     size = {"before": WORKERS, "after": 2 * WORKERS}
-    spec.write_text(json.dumps({"schema": "contrafact-improvement-1", "improvements": [{"optimisation": "pool-size", **pool, "size": size}]}))
+    spec.write_text(json.dumps({"schema": "contrafact-improvement-1", "improvements": [{"optimisation": "pool-size", "threads": pool, "size": size}]}))
     return spec
 
 
@@ -217,12 +167,9 @@ def main():
     parser.add_argument("contrafact", type=pathlib.Path)
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("--separate", action="store_true")
-    parser.add_argument("--java")
-    parser.add_argument("--classes", type=pathlib.Path)
     options = parser.parse_args()
     services.end_with_this_process()
-    contrafact = options.contrafact.resolve()
-    programs = JavaPrograms(contrafact, options.java, options.classes.resolve()) if options.java else Programs(contrafact, options.programs.resolve())
+    programs = Programs(options.contrafact.resolve(), options.programs.resolve())
     base, twin = measured(programs, WORKERS), measured(programs, 2 * WORKERS)
     print(f"measured: {base:.0f} requests/s with {WORKERS} workers, {twin:.0f} with {2 * WORKERS}", flush=True)
     for really, workers in ((base, WORKERS), (twin, 2 * WORKERS)):
@@ -236,18 +183,18 @@ def main():
 
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        recordings = (record_apart if options.separate or options.java else record_together)(programs, folder)
+        recordings = (record_apart if options.separate else record_together)(programs, folder)
         hold(len(recordings) == 2, f"{len(recordings)} recordings, not 2")
         told = asked(programs, "join", "-o", folder / "all.cft", *recordings).stderr
         print(told.strip(), flush=True)
-        hold(f"{programs.gateway_name} (" in told and f"{programs.backend_name} (" in told and " between them" in told, "join names the processes and their connections otherwise")
+        hold("joined_gateway (" in told and "joined_backend (" in told and " between them" in told, "join names the processes and their connections otherwise")
         [(alone, _)] = saturations(programs, recordings[0])
         [(joined, limit)] = saturations(programs, folder / "all.cft")
         print(f"predicted: {joined:.0f} ({100 * off(joined, base):+.1f} %), limited by {limit}; of the gateway's recording alone {alone:.0f}", flush=True)
         hold(abs(off(joined, base)) <= OFF_MAX, f"predicted {joined:.0f} requests/s, measured {base:.0f}")
-        hold(limit["kind"] == "pool" and limit["size"] == WORKERS and programs.backend_name in limit["name"], f"the limit is {limit}")
+        hold(limit["kind"] == "pool" and limit["size"] == WORKERS and "joined_backend" in limit["name"], f"the limit is {limit}")
         hold(alone > 1.5 * base, f"the gateway's recording alone shows a limit, too: {alone:.0f} requests/s")
-        [_, (changed, _)] = saturations(programs, folder / "all.cft", "--apply", twice_the_workers(folder, programs.pool_of(limit)))
+        [_, (changed, _)] = saturations(programs, folder / "all.cft", "--apply", twice_the_workers(folder, limit["name"]))
         print(f"predicted with twice the workers: {changed:.0f} ({100 * off(changed, twin):+.1f} %)", flush=True)
         hold(abs(off(changed, twin)) <= OFF_MAX, f"predicted {changed:.0f} requests/s with twice the workers, measured {twin:.0f}")
     print("\n".join(f"wrong: {fault}" for fault in faults))
