@@ -22,9 +22,10 @@ read -r -a cores < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0
 on_first=() on_second=()
 [ "${#cores[@]}" = 2 ] && on_first=(taskset -c "${cores[0]}") && on_second=(taskset -c "${cores[1]}")
 
-server=''  # process id
-stop() { [ -z "$server" ] || { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; server=''; }; }
-trap stop EXIT
+server='' loading=''  # process ids
+end() { [ -z "$1" ] || { kill "$1" 2>/dev/null || true; wait "$1" 2>/dev/null || true; }; }
+stop() { end "$server"; server=''; }
+trap 'stop; end "$loading"' EXIT
 trap 'exit 130' INT TERM
 
 # Starts a server that ends by itself after a minute, and sets $url. start LOG COMMAND...
@@ -46,13 +47,18 @@ start() {
 
 client() { "${on_second[@]}" wrk --threads 1 --connections "$1" --duration "$2" --latency --timeout 30s --script examples/api-server/requests.lua "$url"; }
 
-# Sets $measured to "REQUESTS/S P99_MS" of a variant at saturation. measure WARM_UP CLIENTS JAR ARGUMENTS...
-measure() {
-  local warm_up=$1 clients=$2 found
-  shift 2
+# Starts a server and warms it up. warm SECONDS JAR ARGUMENTS...
+warm() {
+  local seconds=$1
+  shift
   start "$out/server.log" java -jar "$@"
-  client "$clients" "$warm_up" >/dev/null
-  found=$(client "$clients" 2s)
+  client 16 "$seconds" >/dev/null
+}
+
+# Sets $measured to "REQUESTS/S P99_MS" of the server at saturation, and ends it. measure CLIENTS
+measure() {
+  local found
+  found=$(client "$1" 2s)
   stop
   ! grep -q 'Non-2xx\|Socket errors' <<<"$found" || fail "the server answered wrongly: $found"
   measured=$(awk '/^ *99%/ { at = $2; ms = at + 0; if (at !~ /ms$/) ms *= at ~ /us$/ ? 0.001 : 1000 } /^Requests\/sec/ { print $2, ms }' <<<"$found")
@@ -67,7 +73,12 @@ grep -E '^contrafact' "$out/record.log" || true
 
 step "$contrafact" advise "$out/server.cft" --changes $changes --source examples/api-server --specs "$out/specs"
 [ -f "$out/specs/best.json" ] || fail "nothing was advised for this recording"
-"$contrafact" load "$out/server.cft" --quiet --apply "$out/specs/best.json" --csv >"$out/load.csv"
+# The server as it was warms up meanwhile.
+"$contrafact" load "$out/server.cft" --quiet --apply "$out/specs/best.json" --csv >"$out/load.csv" &
+loading=$!
+warm 1s "$build/java/api-server.jar"
+wait "$loading" || fail "the loads could not be simulated"
+loading=''
 
 python3 examples/advised.py "$out/specs/best.json" "$out/load.csv" >"$out/advised.txt"
 read -r sizes <"$out/advised.txt"
@@ -75,10 +86,11 @@ read -r base_clients base_per_s base_p99_ms clients per_s p99_ms < <(sed -n 2p "
 sed -n '3,$p' "$out/advised.txt"
 
 say "The server as it was, and with these changes made (examples/api-server-improved $sizes), under wrk with as many connections as saturate it:"
-measure 1s "$base_clients" "$build/java/api-server.jar"
+measure "$base_clients"
 read -r base_real base_p99_real <<<"$measured"
 # shellcheck disable=SC2086  # several words
-measure 2s "$clients" "$build/java/api-server-improved.jar" $sizes
+warm 2s "$build/java/api-server-improved.jar" $sizes
+measure "$clients"
 read -r changed_real changed_p99_real <<<"$measured"
 
 row() { printf '%-14s %11s %11s %11s %8s %11s %11s\n' "$@"; }

@@ -28,8 +28,9 @@ def stretch_needed(predictions):
     return stretches[min(rank, len(stretches)) - 1]
 
 
-def judge(predictions):
-    """(words, whether intervals calibrated without a program hold HELD_MIN of the changes of the programs left out)"""
+def judge(predictions, times_max=math.inf):
+    """(words, whether intervals calibrated without a program hold HELD_MIN of the changes of the programs left out, and are no more than
+    `times_max` times as wide as the error, in the median)"""
     if len({one.program for one in predictions}) < 2:
         return "left out of the calibration: of fewer than two programs there is none", True
     held, factors = 0, []
@@ -37,9 +38,11 @@ def judge(predictions):
         factor = stretch_needed([one for one in predictions if one.program != program])
         factors.append(factor)
         held += sum(one.stretch() <= factor for one in predictions if one.program == program)
-    width = statistics.median((one.high - one.low) * statistics.median(factors) for one in predictions)
+    shown_width = statistics.median(one.high - one.low for one in predictions)
+    width = shown_width * statistics.median(factors)
     error = statistics.median(abs(one.measured - one.predicted) for one in predictions)
-    times = f"{width / error:.1f} times the error, medians" if error > 0 else f"{width:.3g}, the median error 0"
+    shown = sum(one.stretch() <= 1 for one in predictions)
+    times = f"{width / error:.1f} times the error, medians (as shown {shown_width / error:.1f})" if error > 0 else f"{width:.3g}, the median error 0"
     words = (f"left out of the calibration: intervals stretched by {min(factors):.2f} to {max(factors):.2f}, which hold nine in ten of all other "
-             f"programs' changes, hold {held} of {len(predictions)}; so stretched their width is {times}")
-    return words, held >= HELD_MIN * len(predictions)
+             f"programs' changes, hold {held} of {len(predictions)} (as shown {shown}); so stretched their width is {times}")
+    return words, held >= HELD_MIN * len(predictions) and width <= times_max * error

@@ -30,6 +30,15 @@ class LeftOut(unittest.TestCase):
         self.assertFalse(is_held, words)
         self.assertIn("hold 20 of 28", words)
 
+    def test_intervals_may_not_be_much_wider_than_the_error(self):
+        predictions = [prediction(str(i), 0.5 + i / 100) for i in range(1, 21)]  # the median error is 0.105
+        words, is_held = left_out.judge(predictions, 4)
+        self.assertTrue(is_held, words)
+        self.assertIn("(as shown 10)", words)
+        self.assertIn("(as shown 1.9)", words)
+        words, is_held = left_out.judge(predictions, 3)
+        self.assertFalse(is_held, words)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,8 @@
 Says which tests of the given JUnit files measured nothing, and why: by their exit status 77 and a line "not measured: WHY".
 Exit status 1 if they are more than MOST, not counting those that this processor lacks something for ("this processor ..." is
 their reason): no quieter machine would measure them, and with these counted nobody without AVX-512 could pass `./dev test --all`. Then, which parts of the unit tests were skipped (GTEST_SKIP), mostly for what the
-processor or the user cannot do; of these count the ones that begin with "not measured: ", for the machine was busy.
+processor or the user cannot do; of these count the ones that begin with "not measured: ", for the machine was busy. At last, how many attempts failed of the tests that
+make several and pass with some of them failed (test/attempts.py).
 """
 import re
 import sys
@@ -15,6 +16,7 @@ PART = re.compile(r"^\[ RUN      \] (\S+)\n((?:(?!\[ RUN ).*\n)*?)\[  SKIPPED \]
 MESSAGE = re.compile(r": Skipped\n(.*)\n")
 LACKING = ": this processor "
 COUNTED = ": not measured: "  # of parts
+ATTEMPTS = re.compile(r"^attempts: (\d+) of (\d+) failed: (.*)$", re.MULTILINE)
 WHY = re.compile(r"^not measured: (.*)$", re.MULTILINE)
 
 
@@ -33,6 +35,13 @@ def skipped_parts(path):
             yield f"{test.get('name')}: {part.group(1)}: {why or 'no reason given'}"
 
 
+def attempts(path):
+    """(test, how many failed, of how many, at what)"""
+    for test in xml.etree.ElementTree.parse(path).iter("testcase"):
+        for failed, made, what in ATTEMPTS.findall(test.findtext("system-out", "")):
+            yield test.get("name"), int(failed), int(made), what
+
+
 def main():
     most, paths = int(sys.argv[1]), sys.argv[2:]
     found = [test for path in paths for test in not_measured(path)]
@@ -41,6 +50,9 @@ def main():
     parts = [part for part in parts if COUNTED not in part]
     print(f"not measured: {len(found)}" + "".join(f"\n  {test}" for test in found))
     print(f"skipped within tests: {len(parts)}" + "".join(f"\n  {part}" for part in parts))
+    tried = [attempt for path in paths for attempt in attempts(path)]
+    print(f"failed attempts: {sum(failed for _, failed, _, _ in tried)} of {sum(made for _, _, made, _ in tried)}" +
+          "".join(f"\n  {test}: {failed} of {made}: {what}" for test, failed, made, what in tried if failed > 0))
     lacking = sum(LACKING in test for test in found)
     if len(found) - lacking > most:
         sys.exit(f"at most {most} may be" + (f", besides {lacking} for what this processor lacks" if lacking else ""))

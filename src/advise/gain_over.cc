@@ -8,7 +8,7 @@
 
 namespace contrafact::advise {
 
-Gain gain_over(std::span<const std::optional<Gain>> each) {
+Gain gain_over(std::span<const std::optional<Gain>> each, double most) {
   std::vector<double> shares, below, above;
   size_t simulated = 0;
   for (const std::optional<Gain>& gain : each) {
@@ -22,7 +22,7 @@ Gain gain_over(std::span<const std::optional<Gain>> each) {
   const auto [least, greatest] = std::ranges::minmax(shares);
   return {.share = base::median(std::span(shares)),
           .low = least - base::median(std::span(below)),
-          .high = std::min(1.0, greatest + base::median(std::span(above))),
+          .high = std::min(most, greatest + base::median(std::span(above))),
           .origin = 2 * simulated > shares.size() ? model::Origin::simulated : model::Origin::estimated};
 }
 

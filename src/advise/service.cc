@@ -316,7 +316,11 @@ base::Result<LoadPoint> Service::run(const Variant& variant, Load load) const {
   point.p50_range = range_of(found, &EndpointAnswers::p50_ns, all.p50_ns);
   point.p90_range = range_of(found, &EndpointAnswers::p90_ns, all.p90_ns);
   point.p99_range = range_of(found, &EndpointAnswers::p99_ns, all.p99_ns);
-  widen(half_width(found.rates), point);
+  const double half = half_width(found.rates);
+  if (point.per_second > 0) point.rate_spread = half / point.per_second;
+  if (point.p99_ns > 0)
+    point.p99_spread = static_cast<double>(point.p99_range.high_ns - point.p99_ns) / static_cast<double>(point.p99_ns);
+  widen(half, point);
   if (options_.progress) options_.progress();
   return point;
 }

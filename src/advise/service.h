@@ -53,6 +53,8 @@ struct LoadPoint {
   double low = 0, high = 0;  // 90 % interval of per_second
   int64_t mean_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0;
   TimeRange p50_range, p90_range, p99_range;
+  // Half the width of the interval by the simulation alone, as a share: of per_second by batches, of p99_ns by sections.
+  double rate_spread = 0, p99_spread = 0;
   std::vector<EndpointAnswers> endpoints;  // by endpoint; empty: they are not asked for
   double cores_used = 0;                   // share of the cores' time; 0: unlimited cores
   bool stuck = false;                      // the program hangs under this load: nothing else is known

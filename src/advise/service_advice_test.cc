@@ -49,7 +49,10 @@ TEST(ServiceAdvice, ThePoolThatLimitsGetsASizeThatIsEnough) {
   EXPECT_GT(advised.advice.after.point.per_second, 900);
   EXPECT_FALSE(change.is_needed);
   EXPECT_FALSE(change.hangs_with.has_value());
-  EXPECT_GT(change.added, 3);
+  ASSERT_TRUE(change.adds.has_value());
+  EXPECT_GT(change.adds->share, 3);
+  EXPECT_LE(change.adds->low, change.adds->share);
+  EXPECT_GE(change.adds->high, change.adds->share);
   EXPECT_THAT(advised.advice.hang_removed_by(), testing::IsEmpty());
 }
 
@@ -142,7 +145,8 @@ TEST(ServiceAdvice, WhereCoresLimitMoreOfThemAreARowThatJoinsNothing) {
   const ServiceChange& cores = advice.others.back();
   EXPECT_TRUE(cores.is_of_machine());
   EXPECT_EQ(cores.candidate.improvement.size_after, 4u);
-  EXPECT_GT(cores.added, 0.03);
+  ASSERT_TRUE(cores.adds.has_value());
+  EXPECT_GT(cores.adds->low, 0.03);
   EXPECT_NE(cores.curve, "");
   EXPECT_TRUE(std::ranges::none_of(advice.best, &ServiceChange::is_of_machine));
 }

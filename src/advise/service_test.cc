@@ -8,6 +8,7 @@
 #include <string>
 
 #include "advise/service_for_test.h"
+#include "advise/service_worth.h"
 
 namespace contrafact::advise {
 namespace {
@@ -43,6 +44,19 @@ TEST(Service, TheRecordedLoadIsSimulatedAsItWas) {
   ASSERT_TRUE(point.ok());
   EXPECT_NEAR(point->per_second, 50, 1);
   EXPECT_NEAR(static_cast<double>(point->p50_ns), 10e6, 1e5);
+}
+
+TEST(Service, ChangesAreJudgedByNoMoreClientsThanAreSimulated) {
+  Saturation recorded;
+  EXPECT_EQ(clients_to_judge_by(recorded), 4u);
+  recorded.point.clients = 100;
+  EXPECT_EQ(clients_to_judge_by(recorded), 400u);
+  recorded.hangs = LoadPoint{.clients = 300};
+  EXPECT_EQ(clients_to_judge_by(recorded), 600u);
+  recorded.point.clients = kClientsMost;
+  EXPECT_EQ(clients_to_judge_by(recorded), kClientsMost);
+  recorded.hangs->clients = kClientsMost;
+  EXPECT_EQ(clients_to_judge_by(recorded), kClientsMost);
 }
 
 TEST(Service, AnOpenLoadBeyondItsSaturationIsNotKeptUpWith) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "advise/effect.h"
 #include "advise/pricer.h"
 #include "advise/service.h"
 
@@ -43,6 +44,9 @@ struct WorthOptions {
   double load = 1;  // under which p99 is asked for: so many times the recorded one
 };
 
+// Four times as many as saturate the recorded program, or twice as many as make it hang; kClientsMost at most.
+uint32_t clients_to_judge_by(const Saturation& recorded);
+
 class WorthMeter {
  public:
   // `before`, `at_load`: of the recorded program, saturated and under WorthOptions::load. All must outlive it.
@@ -51,13 +55,19 @@ class WorthMeter {
 
   // None: the changes exclude each other, or the program hangs where the recorded one does not.
   std::optional<Worth> worth_of(const std::vector<whatif::Improvement>& improvements, uint32_t clients) const;
-  // Requests that the changed program answers a second to as many clients as the recorded one is asked by; to fewer, if both
-  // hang with these; 0: it hangs.
-  base::Result<double> per_second(const whatif::Variant& variant) const;
+  // How good that is, by all seeds: programs are chosen by one of them, and what is said of the chosen ones by all. Under as many clients as
+  // worth_of; under fewer, if it and the recorded one hang with these. None: the changes exclude each other, or the program hangs.
+  std::optional<LoadPoint> measured(const std::vector<whatif::Improvement>& improvements, uint32_t clients) const;
+  // By which share one measured program is better than another. None: the other does nothing.
+  std::optional<Gain> gain(const LoadPoint& before, const LoadPoint& after) const;
+  // What the changed program answers to as many clients as the recorded one is asked by; to fewer, if both hang with these. It may be stuck.
+  base::Result<LoadPoint> rate(const whatif::Variant& variant) const;
+  // How much more that is than the recorded program answers. None: one of the two hangs.
+  std::optional<Gain> rate_gain(const LoadPoint& after) const;
 
   // Of the recorded program: how good it is, what it answers a second, and how many clients ask, if it runs with so many.
   const Worth& recorded() const { return recorded_; }
-  double per_second() const { return per_second_; }
+  double per_second() const { return rate_.stuck ? 0 : rate_.per_second; }
   uint32_t clients() const { return clients_; }
 
  private:
@@ -66,6 +76,7 @@ class WorthMeter {
       : service_(service), pricer_(pricer), before_(before), at_load_(at_load), options_(options) {}
   uint32_t clients_without_hang() const;
   base::Result<double> capacity(const whatif::Variant& variant, uint32_t clients) const;
+  base::Result<LoadPoint> capacity_point(const whatif::Variant& variant, uint32_t clients) const;
   std::optional<Worth> by_p99(const whatif::Variant& variant) const;
 
   const Service& service_;
@@ -75,7 +86,7 @@ class WorthMeter {
   WorthOptions options_;
   uint32_t clients_ = 0;
   bool falls_off_ = false;  // the recorded program answers less to so many than to fewer
-  double per_second_ = 0;
+  LoadPoint rate_;          // of the recorded program
   Worth recorded_;
 };
 

@@ -30,7 +30,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/own_descriptors.h"
-#include "recorder/awake_cores.h"
+#include "recorder/awake_report.h"
 
 namespace contrafact::agent_jvm {
 
@@ -307,8 +307,10 @@ base::Status start_recorder(Agent& agent) {
                    {"locks.waits", "yes"},
                    {"context.depth_max", std::to_string(agent.options.context_depth_max)}};
   if (agent.options.warm) options.facts.push_back({"jvm.warm", "yes"});
-  if (agent.options.cores_awake)
-    options.facts.push_back({std::string(recorder::kAwakeFact), std::to_string(recorder::AwakeCores::kTurnNs)});
+  if (!agent.options.awake.empty()) {
+    options.awake = recorder::AwakeReport::open(agent.options.awake);
+    options.idle_cores = options.awake != nullptr;  // else what keeps them awake would be taken for other programs
+  }
   auto started = recorder::Recorder::start(std::move(options));
   if (!started) return started.error();
   agent.recorder = std::move(*started);

@@ -67,7 +67,7 @@ bool set(Options& options, std::string_view key, std::string_view value) {
   else if (key == "warm")
     options.warm = value == "1";
   else if (key == "awake")
-    options.cores_awake = value == "1";
+    options.awake = base::percent_decode(value);
   else if (key == "compare_contexts")
     options.compare_contexts = value == "1";
   else if (key == "depth")

@@ -28,9 +28,9 @@ struct Options {
   bool keep = false;                // a file that exists stays: the recording goes to OUTPUT.PID
   bool strict = false;              // refuse to run a program that cannot be recorded
   bool cpu_switches = true;
-  bool warm = false;              // the virtual machine was told to compile soon
-  bool cores_awake = false;       // `record` keeps idle cores awake in turns (recorder/awake_cores.h)
-  bool command = true;            // the program's arguments are written into the trace
+  bool warm = false;    // the virtual machine was told to compile soon
+  std::string awake;    // where `record`, which keeps idle cores awake, reports that (recorder/awake_report.h)
+  bool command = true;  // the program's arguments are written into the trace
   bool compare_contexts = false;  // take each context the exact way too, and count differences (facts of the trace)
 
   // The analysis mode.

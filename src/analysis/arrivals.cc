@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace contrafact::analysis {
@@ -117,6 +118,51 @@ bool may_be_poisson(const std::vector<double>& sorted_gaps) {
   return (distance - 0.2 / count) * (root + 0.26 + 0.5 / root) <= kBound;
 }
 
+// How much likelier it is that requests come at one rate than that each client that waits for no answer asks at one rate: the
+// logarithm. Of clients that think, fewer ask while more of them wait. Requests that open a connection say nothing, nor do pauses.
+double likelier_at_one_rate(const std::map<uint32_t, std::vector<const Request*>>& by_connection) {
+  constexpr double kOfMean = 20;
+  struct Change {
+    int64_t time_ns;
+    int under_way, in_use;
+  };
+  std::vector<Change> changes;
+  for (const auto& [connection, requests] : by_connection) {
+    for (const Request* one : requests) {
+      changes.push_back({one->arrived_ns, 1, one == requests.front()});
+      changes.push_back({std::max(one->answered_ns, one->arrived_ns + 1), -1, one == requests.back() ? -1 : 0});
+    }
+  }
+  // What is answered at a time is free then.
+  std::ranges::sort(changes, {}, [](const Change& one) { return std::pair(one.time_ns, one.under_way); });
+  const double steps = static_cast<double>(changes.size()) / 2;
+  const double pause_ns = kOfMean * static_cast<double>(changes.back().time_ns - changes.front().time_ns) / steps;
+  double count = 0, idle_logs = 0, all_ns = 0, idle_ns = 0;
+  int under_way = 0, in_use = 0;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const Change& change = changes[i];
+    const double idle = std::max(in_use - under_way, 0);
+    const double step_ns = i > 0 ? static_cast<double>(change.time_ns - changes[i - 1].time_ns) : 0;
+    if (under_way > 0 || step_ns <= pause_ns) all_ns += step_ns, idle_ns += idle * step_ns;
+    if (change.under_way > 0 && change.in_use == 0) ++count, idle_logs += std::log(std::max(idle, 1.0));
+    under_way += change.under_way;
+    in_use += change.in_use;
+  }
+  if (count == 0 || all_ns <= 0 || idle_ns <= 0) return 0;
+  return count * std::log(idle_ns / all_ns) - idle_logs;
+}
+
+// Whether connections are a store that requests share which come at their own times, as generators of open load have one: about as many
+// come while few are free as while many are. Clients that all think for equally long may come in waves, which looks alike.
+bool come_regardless(const std::map<uint32_t, std::vector<const Request*>>& by_connection,
+                     const std::vector<int64_t>& thinks_ns) {
+  constexpr double kLikelier = 1000, kVary = 0.5;
+  const double mean_ns =
+      std::accumulate(thinks_ns.begin(), thinks_ns.end(), 0.0) / static_cast<double>(thinks_ns.size());
+  if (thinks_ns.empty() || variance(thinks_ns) < std::pow(kVary * mean_ns, 2)) return false;
+  return likelier_at_one_rate(by_connection) > std::log(kLikelier);
+}
+
 }  // namespace
 
 int64_t percentile_ns(const std::vector<int64_t>& sorted_ns, double share) {
@@ -128,7 +174,7 @@ int64_t percentile_ns(const std::vector<int64_t>& sorted_ns, double share) {
 Arrivals arrivals_of(const model::Requests& requests) {
   constexpr double kFewRequests = 1.5;  // of a connection
   constexpr size_t kComeAndGo = 3;
-  constexpr double kNearlyAll = 0.8, kFewUnderWay = 0.1;
+  constexpr double kNearlyAll = 0.8, kFewUnderWay = 0.1, kHalf = 0.5;
   Arrivals found;
   std::map<uint32_t, std::vector<const Request*>> by_connection;
   for (const Request& request : requests.all) by_connection[request.connection].push_back(&request);
@@ -158,7 +204,9 @@ Arrivals arrivals_of(const model::Requests& requests) {
   } else {
     found.clients = connections_in_use(by_connection);
     const bool mostly_think = busy.mean < kFewUnderWay * found.clients;
-    found.open = mostly_think || variance(found.thinks_ns) > variance(between_ns);
+    const bool many_are_free = busy.mean < kHalf * found.clients;
+    found.open = mostly_think || variance(found.thinks_ns) > variance(between_ns) ||
+                 (many_are_free && come_regardless(by_connection, found.thinks_ns));
   }
   std::ranges::sort(found.thinks_ns);
   std::ranges::sort(gaps_ns);

@@ -7,6 +7,10 @@
 // whole; of an open one, requests that come when they come, it varies more. Where connections carry one request each, or
 // come and go, nothing ties a request to an answer: then clients are closed if there are about as many requests under way at all times.
 //
+// A generator of open load has a store of connections, and takes any that is free: then the thinking varies less, too. But requests come
+// as often while few connections are free as while many are, where each client that thinks is one fewer that may ask while it waits.
+// Where that is a thousand times as likely, and half of the connections are free on average, the load is open.
+//
 // A pause that takes a fiftieth of the recording, and twenty times as long as requests are apart, is no part of the load: it counts as no
 // time at all, neither between requests nor while clients think or requests are under way.
 //

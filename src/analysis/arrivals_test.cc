@@ -76,6 +76,58 @@ TEST(Arrivals, ThinkingThatVariesMoreThanAnswersIsStillClosed) {
   EXPECT_FALSE(found.open);
 }
 
+// Requests that come by chance take whichever connection is free, and open one where none is.
+Requests over_a_store(int count, double gap_ns, unsigned seed) {
+  Requests made;
+  std::mt19937 random(seed);
+  std::exponential_distribution<double> by_chance(1 / gap_ns);
+  std::vector<int64_t> free_at_ns;
+  int64_t at_ns = 0;
+  for (int i = 0; i < count; ++i) {
+    at_ns += static_cast<int64_t>(by_chance(random));
+    std::vector<uint32_t> free;
+    for (uint32_t c = 0; c < free_at_ns.size(); ++c) {
+      if (free_at_ns[c] <= at_ns) free.push_back(c);
+    }
+    const auto used = free.empty() ? static_cast<uint32_t>(free_at_ns.size()) : free[random() % free.size()];
+    if (free.empty()) free_at_ns.emplace_back();
+    free_at_ns[used] = at_ns + static_cast<int64_t>(8 + random() % 3) * kMs;
+    made.all.push_back({.connection = used, .arrived_ns = at_ns, .answered_ns = free_at_ns[used]});
+  }
+  made.connections = static_cast<uint32_t>(free_at_ns.size());
+  return made;
+}
+
+TEST(Arrivals, RequestsThatTakeAnyFreeConnectionAreOpen) {
+  for (const unsigned seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    const Requests made = over_a_store(1500, 9.0 * kMs, seed);
+    EXPECT_LT(made.connections, 10u);
+    EXPECT_TRUE(arrivals_of(made).open) << seed;
+  }
+}
+
+// Six clients that think by chance, 50 ms on average: as many requests a second, and as many connections.
+TEST(Arrivals, ClientsThatThinkByChanceAreClosed) {
+  std::mt19937 random(3);
+  std::exponential_distribution<double> by_chance(1.0 / (50 * kMs));
+  const Arrivals found = arrivals_of(
+      requests(6, 250, [&](int64_t answer_ns) { return answer_ns + static_cast<int64_t>(by_chance(random)); }));
+  EXPECT_FALSE(found.open);
+}
+
+// All at once, so that each comes while others are served.
+TEST(Arrivals, ClientsThatComeInWavesAreClosed) {
+  Requests made{.connections = 4};
+  int64_t at_ns = 0;
+  for (uint32_t i = 0; i < 1200; ++i) {
+    at_ns += i % 4 == 0 && i > 0 ? (40 + 9 + (i / 4 - 1) % 3) * kMs : 0;  // 40 ms after the answers
+    const int64_t own_ns = at_ns + (i % 4) * kMs / 10;
+    made.all.push_back({.connection = i % 4, .arrived_ns = own_ns, .answered_ns = own_ns + (9 + i / 4 % 3) * kMs});
+  }
+  std::ranges::sort(made.all, {}, &Request::arrived_ns);
+  EXPECT_FALSE(arrivals_of(made).open);
+}
+
 // A client fills the service, and the load begins seconds later.
 TEST(Arrivals, APauseBeforeTheLoadIsNoGap) {
   Requests made{.connections = 2};

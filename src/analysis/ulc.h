@@ -55,7 +55,8 @@ struct UlcProfile {
   uint64_t sections = 0;                                                      // those that were held
   std::array<uint64_t, static_cast<size_t>(format::kSetGapLast) + 1> gaps{};  // sections by the gap of their set
   // The length of the whole run, on as many cores as it takes: as recorded; with only the order between sections that
-  // conflicts demand, conflicting ones in recorded order; and with no order between sections at all.
+  // conflicts demand, conflicting ones in recorded order; and with no order between sections at all. None is a limit:
+  // what waking threads cost the releases is in all of them, and a change that no thread waits for takes it away.
   int64_t recorded_ns = 0;
   int64_t conflicts_ns = 0;
   int64_t no_locks_ns = 0;

@@ -114,6 +114,9 @@ struct Prepared {
 
   advise::Engines engines() const { return {estimator ? &*estimator : nullptr, *pricer}; }
   const analysis::SectionFacts* facts() const { return sections ? &*sections : nullptr; }
+  improve::SpecTrace specs() const {
+    return {.trace = known.trace(), .dag = estimator ? &estimator->dag() : nullptr, .sections = facts()};
+  }
 };
 
 base::Status prepare_estimator(Prepared& made) {
@@ -144,13 +147,7 @@ base::Status prepare(const Options& options, Prepared& made) {
 
 // One recording's own advice.
 base::Result<RecordingAdvice> advice_of(const std::string& path, const Prepared& made, const AdviceOptions& how) {
-  RecordingAdvice one{.path = path,
-                      .engines = made.engines(),
-                      .specs = {.trace = made.known.trace(),
-                                .dag = made.estimator ? &made.estimator->dag() : nullptr,
-                                .sections = made.facts()},
-                      .advices = {},
-                      .best = {}};
+  RecordingAdvice one{.path = path, .engines = made.engines(), .specs = made.specs(), .advices = {}, .best = {}};
   base::Result<advise::Advices> advices = advise::advise(one.engines, made.tasks, how);
   if (!advices) return base::Error{fmt::format("{}: {}", path, advices.error().message)};
   one.advices = *std::move(advices);
@@ -231,25 +228,31 @@ bool insists_on_service(const Options& options) {
   return asks_for_service(options) && (options.objective != "auto" || options.by_task);
 }
 
+// `made`: of each recording, the shown one's first.
 base::Result<ServiceReport> service_report_of(const Options& options, const Recordings& recordings,
-                                              const advise::Pricer& pricer, const AdviceDocument& document,
-                                              Progress& progress) {
+                                              const std::vector<std::unique_ptr<Prepared>>& made,
+                                              const AdviceDocument& document, Progress& progress) {
   constexpr size_t kRequestsMin = 20;
+  std::vector<advise::OtherRecording> others;
+  for (size_t i = 0; i < recordings.others.size(); ++i)
+    others.push_back({recordings.others[i].path, *made[i + 1]->pricer, made[i + 1]->specs()});
   base::Result<ServiceReport> report = service_report(
-      pricer, document.advices, document.best,
+      *made.front()->pricer, document.advices, document.best,
       {.advice = {.objective =
                       options.objective == "p99" ? advise::ServiceObjective::p99 : advise::ServiceObjective::throughput,
                   .load = options.load,
                   .changes_max = options.changes_max > 0 ? options.changes_max : SIZE_MAX},
        .reading = {.by_task = options.by_task, .open = open_of(options.arrivals), .requests_min = kRequestsMin},
        .cores = options.cores,
-       .with_loads = !options.plot.empty()},
+       .with_loads = !options.plot.empty(),
+       .shown = made.front()->specs(),
+       .others = others},
       progress);
-  if (report.ok() && !recordings.others.empty())
+  if (report.ok() && !report->others.empty())
     report->notes.push_back(
-        fmt::format("of {} recordings, this is of {} alone, that of median length; what shortens the "
-                    "run (--objective duration) is priced in all of them",
-                    recordings.others.size() + 1, recordings.path));
+        fmt::format("the changes' gains are medians of {} recordings, with their spread; all else is of {}, that of "
+                    "median length",
+                    report->others.size() + 1, recordings.path));
   return report;
 }
 
@@ -316,7 +319,7 @@ base::Status add_advice(const Recordings& recordings, const AllFacts& facts, con
   }
   if (base::Status status = advise_all(recordings, advised.made, options, progress, document); !status) return status;
   if (!asks_for_service(options)) return {};
-  base::Result<ServiceReport> report = service_report_of(options, recordings, *shown.pricer, document, progress);
+  base::Result<ServiceReport> report = service_report_of(options, recordings, advised.made, document, progress);
   if (!report) return report.error();
   advised.no_service = report->unusable;
   if (advised.no_service.empty()) advised.service = *std::move(report);

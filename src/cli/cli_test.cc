@@ -75,10 +75,10 @@ TEST(LaunchPlan, TheAgentIsToldToLeaveTheArgumentsOut) {
 TEST(LaunchPlan, FlagsOfTheVirtualMachineFollowTheAgent) {
   const AgentOptions options{.output = "/o",
                              .warm = true,
-                             .cores_awake = true,
+                             .awake = "/proc/7/fd/5",
                              .vm_flags = {std::string(kWarmFlags[0]), std::string(kWarmFlags[1])}};
   EXPECT_THAT(plan_java({"java", "Main"}, kInstallation, options).arguments,
-              ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,keep=1,output=/o,warm=1,awake=1",
+              ElementsAre("java", "-agentpath:/opt/cf/lib/agent.so=strict=1,keep=1,output=/o,warm=1,awake=/proc/7/fd/5",
                           "-XX:Tier4InvocationThreshold=500", "-XX:Tier4MinInvocationThreshold=60", "Main"));
 }
 

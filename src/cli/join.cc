@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -55,6 +56,12 @@ void tell_joined(const model::Trace& trace, const Session& session) {
     text += (i > 0 ? ", " : "") + process_text(trace, i);
   if (trace.processes.size() > kNamed) text += fmt::format(" and {} more", trace.processes.size() - kNamed);
   tell(session, text);
+  if (const std::string_view quota = trace.fact("cpu.quota"); !quota.empty())
+    note(session,
+         fmt::format(
+             "each of them had {} CPUs at most: that is taken for one limit of all together; where each has its own, "
+             "as containers do, say how many cores there are with --cores N (load, advise)",
+             quota));
   if (const size_t connections = model::connections_between_processes(trace); connections > 0)
     return tell(session, table::counted_text(connections, "connection", "connections") + " between them");
   note(session,

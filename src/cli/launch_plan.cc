@@ -38,7 +38,7 @@ std::string agent_option_string(const AgentOptions& options) {
   if (options.flow) out += ",flow=1";
   if (!options.command) out += ",command=0";
   if (options.warm) out += ",warm=1";
-  if (options.cores_awake) out += ",awake=1";
+  if (!options.awake.empty()) out += ",awake=" + base::percent_encode(options.awake);
   if (options.analysis.empty()) return out;
   const online::ProcessingOptions& processing = options.processing;
   out += fmt::format(",analysis={},processor={},consumers={},capacity={},queue={},coalescing={}",

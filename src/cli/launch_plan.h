@@ -31,7 +31,7 @@ struct AgentOptions {
   bool sets_translate = true;          // native: false: only accesses that an instrumented program reports
   bool command = true;                 // JVM: the program's arguments are written into the trace
   bool warm = false;                   // JVM: its flags make it compile soon (kWarmFlags)
-  bool cores_awake = false;            // JVM: AwakeCores runs meanwhile
+  std::string awake;                   // JVM: AwakeReport::path() of what keeps idle cores awake; empty: nothing
   std::vector<std::string> vm_flags;   // of the JVM itself, without spaces
 };
 

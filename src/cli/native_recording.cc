@@ -8,7 +8,6 @@
 #include "base/percent.h"
 #include "cli/command.h"
 #include "cli/trace_input.h"
-#include "recorder/awake_cores.h"
 
 namespace contrafact::cli {
 namespace {
@@ -36,8 +35,7 @@ base::Result<NativeEnd> run_native(const NativeRun& run, StartFailure* start_fai
     options.command = run.file.substr(run.file.rfind('/') + 1);
   }
   options.facts = {{"agent", "native"}};
-  if (run.cores_awake)
-    options.facts.push_back({std::string(recorder::kAwakeFact), std::to_string(recorder::AwakeCores::kTurnNs)});
+  options.awake = run.awake;
   for (size_t i = 0; i < run.unseen.size(); ++i)
     options.facts.push_back({std::string(kUnseenSchedulerFact) + std::to_string(i), run.unseen[i]});
   options.diagnostics = [](std::string_view line) { say(fmt::format("contrafact: {}", line)); };

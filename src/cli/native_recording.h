@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,9 @@ struct NativeRun {
   uint64_t memory_bytes = 0;  // 0: the default
   bool children = false;      // processes that it starts are recorded, too
   bool kernel_clock = false;
-  bool cores_awake = false;         // recorder::AwakeCores runs meanwhile
-  bool command_arguments = true;    // written into the trace
-  std::vector<std::string> unseen;  // runtimes whose tasks the agent does not see
+  std::shared_ptr<const recorder::AwakeReport> awake;  // of recorder::AwakeCores, if that runs meanwhile
+  bool command_arguments = true;                       // written into the trace
+  std::vector<std::string> unseen;                     // runtimes whose tasks the agent does not see
 };
 
 struct NativeEnd {

@@ -78,9 +78,9 @@ struct Preparation {
   std::string why_jvm;     // why the program is taken for one that starts a JVM
   TaskRuntimes runtimes;   // of a native program
   LaunchPlan plan;
-  std::string recording;     // where the agent writes
-  bool cannot_run = false;   // the kernel would refuse the file
-  bool cores_awake = false;  // AwakeCores runs meanwhile
+  std::string recording;                               // where the agent writes
+  bool cannot_run = false;                             // the kernel would refuse the file
+  std::shared_ptr<const recorder::AwakeReport> awake;  // null: idle cores are left alone
 };
 
 // Of this machine; 0 if unknown.
@@ -179,7 +179,7 @@ base::Result<LaunchPlan> plan_for(const Options& options, const Session& session
   agent.command = !options.no_command;
   if (options.warm && !preparation.native) {
     agent.warm = true;
-    agent.cores_awake = preparation.cores_awake;
+    if (preparation.awake) agent.awake = preparation.awake->path();
     agent.vm_flags.assign(kWarmFlags.begin(), kWarmFlags.end());
   }
   agent.classes = with_nested_classes(options.classes);
@@ -421,15 +421,15 @@ std::unique_ptr<recorder::AwakeCores> keep_cores_awake(const Session& session) {
     note(session, "--warm: idle cores are not kept awake, as there is a limit of core time, which that would use up");
     return nullptr;
   }
-  auto awake = std::make_unique<recorder::AwakeCores>();
-  if (awake->began()) return awake;
-  note(session, "--warm: idle cores are not kept awake: the system does not let threads have the lowest priority");
+  auto awake = recorder::AwakeCores::start();
+  if (awake) return *std::move(awake);
+  note(session, fmt::format("--warm: idle cores are not kept awake: {}", awake.error().message));
   return nullptr;
 }
 
-int run_program(const Options& options, const Session& session, bool cores_awake) {
+int run_program(const Options& options, const Session& session, std::shared_ptr<const recorder::AwakeReport> awake) {
   Preparation preparation;
-  preparation.cores_awake = cores_awake;
+  preparation.awake = std::move(awake);
   if (int failed = prepare(options, session, preparation); failed != 0) return failed;
   if (preparation.native && !(options.include.empty() && options.exclude.empty() && options.config.empty())) {
     note(session, "--include, --exclude and --config choose methods of a JVM; of a native program none are recorded");
@@ -462,7 +462,7 @@ int run_program(const Options& options, const Session& session, bool cores_awake
                                               .memory_bytes = options.memory_bytes,
                                               .children = options.children,
                                               .kernel_clock = options.clock == "kernel",
-                                              .cores_awake = preparation.cores_awake,
+                                              .awake = preparation.awake,
                                               .command_arguments = !options.no_command,
                                               .unseen = preparation.runtimes.unseen},
                                              &failure, &held);
@@ -476,11 +476,12 @@ int run_program(const Options& options, const Session& session, bool cores_awake
 
 int run_once(const Options& options, const Session& session) {
   const std::unique_ptr<recorder::AwakeCores> awake = options.warm ? keep_cores_awake(session) : nullptr;
-  const int status = run_program(options, session, awake != nullptr);
+  const int status = run_program(options, session, awake ? awake->report() : nullptr);
   if (awake && awake->stopped())
     note(session,
-         "--warm: idle cores were no longer kept awake once the program was in a group of its own (a control group, or "
-         "a session), which would have lost time to that; what idle cores cost it may be wrong");
+         "--warm: idle cores were no longer kept awake once the program, or what it started, was in a group of its own "
+         "(a control group, or a session), which would have lost time to that; what idle cores cost from then on is "
+         "estimated");
   return status;
 }
 

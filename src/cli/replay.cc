@@ -67,7 +67,7 @@ struct Parts {
 
 struct Outcome {
   int64_t recorded_ns = 0;
-  std::optional<double> recorder_share;
+  std::optional<RecorderShare> recorder_share;
   whatif::BaselineCheck baseline;
   std::vector<MethodRuns> methods;
   std::vector<Parts> parts;
@@ -334,12 +334,18 @@ void add_warnings(const model::Trace& trace, const Outcome& outcome, table::Tabl
   }
 }
 
+// How the recorder's part is known.
+std::string source_text(const RecorderShare& share) {
+  if (share.measured == 0) return "estimated";
+  if (share.estimated == 0) return "measured";
+  return fmt::format("measured but for {:.2g} % of it", 100 * share.estimated / share.all());
+}
+
 // What else there is to know; nothing with --quiet.
-void add_notes(const model::Trace& trace, const Outcome& outcome, table::Table& table) {
+void add_notes(const Outcome& outcome, table::Table& table) {
   if (outcome.recorder_share) {
     table.add_note(fmt::format("the recorder's own part of the threads' time: about {:.2g} % ({})",
-                               100 * *outcome.recorder_share,
-                               trace.access_sets.empty() ? "estimated" : "measured by its windows"));
+                               100 * outcome.recorder_share->all(), source_text(*outcome.recorder_share)));
   }
   for (const std::string& note : outcome.notes) table.add_note("note (simulation): " + note);
   if (outcome.conflicts) table.add_note(conflicts_text(*outcome.conflicts));
@@ -409,7 +415,12 @@ std::string json_of(const Options& options, const Recordings& recordings, const 
   document["edits"] = options.edits.rules;
   document["applied"] = options.edits.specs;
   document["runs"] = options.runs;
-  document["recorder_share"] = outcome.recorder_share ? table::Json(*outcome.recorder_share) : table::Json(nullptr);
+  document["recorder_share"] = nullptr;
+  document["recorder_share_estimated"] = nullptr;
+  if (const auto& share = outcome.recorder_share) {
+    document["recorder_share"] = share->all();
+    document["recorder_share_estimated"] = share->estimated;
+  }
   document["foreign_share"] = nullptr;
   if (const auto foreign = analysis::foreign_share(trace)) document["foreign_share"] = *foreign;
   document["retimed_error"] = outcome.baseline.retimed_error;
@@ -509,7 +520,7 @@ int run(const Options& given, const Session& session) {
   } else {
     table::Table methods = methods_table(trace, outcome);
     add_warnings(trace, outcome, methods);
-    if (!session.quiet) add_notes(trace, outcome, methods);
+    if (!session.quiet) add_notes(outcome, methods);
     text = table::render_text(methods, session.out);
     if (outcome.sites) text += "\n" + table::render_text(*outcome.sites, session.out);
     if (!outcome.parts.empty()) text += "\n" + table::render_text(parts_table(outcome), session.out);

@@ -4,6 +4,7 @@
 
 #include "cli/spec_input.h"
 #include "graph/trace_dag.h"
+#include "model/event_cost.h"
 #include "whatif/section_rules.h"
 
 namespace contrafact::cli {
@@ -54,6 +55,22 @@ std::optional<double> sets_share(const Recordings& recordings, double threads_ns
   return more_ns / threads_ns;
 }
 
+// Of the events alone.
+RecorderShare probes_share(const model::Trace& trace, double threads_ns) {
+  constexpr double kEventNs = 21;  // half of a lock and unlock, recorded less bare: bench/native/lock_cost.cc
+  const model::EventCosts costs = model::event_costs(trace);
+  double measured_ns = 0, estimated_ns = 0;
+  for (size_t i = 0; i < trace.event_count(); ++i) {
+    const model::EventKind kind = trace.kind[i];
+    if (costs.measured(kind)) {
+      measured_ns += static_cast<double>(costs.of(kind));
+    } else if (kind >= model::EventKind::lock_acquire) {
+      estimated_ns += kEventNs;
+    }
+  }
+  return {.measured = measured_ns / threads_ns, .estimated = estimated_ns / threads_ns};
+}
+
 }  // namespace
 
 base::Result<whatif::Variant> variant_of_rules(const std::vector<std::string>& texts, const model::Trace& trace,
@@ -76,17 +93,16 @@ base::Result<whatif::Variant> variant_for(const ReplayEdits& edits, const Record
   return variant;
 }
 
-std::optional<double> recorder_share(const Recordings& recordings, int64_t recorded_ns) {
+std::optional<RecorderShare> recorder_share(const Recordings& recordings, int64_t recorded_ns) {
   const model::Trace& trace = recordings.trace;
   if (trace.access_log.accesses + trace.access_log.lost > 0) return std::nullopt;
-  constexpr double kEventNs = 21;  // half of a lock and unlock, recorded less bare: bench/native/lock_cost.cc
-  uint64_t events = 0;
-  for (size_t i = 0; i < trace.event_count(); ++i) events += trace.kind[i] >= model::EventKind::lock_acquire;
   const double threads_ns = static_cast<double>(std::max<size_t>(trace.threads.size(), 1)) *
                             static_cast<double>(std::max<int64_t>(recorded_ns, 1));
   const std::optional<double> sets = sets_share(recordings, threads_ns);
   if (!sets) return std::nullopt;
-  return *sets + static_cast<double>(events) * kEventNs / threads_ns;
+  RecorderShare share = probes_share(trace, threads_ns);
+  share.measured += *sets;
+  return share;
 }
 
 }  // namespace contrafact::cli

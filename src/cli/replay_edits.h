@@ -25,9 +25,14 @@ base::Result<whatif::Variant> variant_of_rules(const std::vector<std::string>& t
 base::Result<whatif::Variant> variant_for(const ReplayEdits& edits, const Recordings& recordings,
                                           const whatif::Simulator& simulator);
 
-// The part of the threads' time that was spent on recording. For sets recorded in windows it is measured. For the
-// probes it is estimated, from their cost on the kind of machine that they were measured on. None if every section or
-// every access was observed: the cost of that depends on the code.
-std::optional<double> recorder_share(const Recordings& recordings, int64_t recorded_ns);
+// The part of the threads' time that was spent on recording.
+struct RecorderShare {
+  double measured = 0;   // sets by their windows, events by the recorder's timing of itself (`recording.ns.KIND`)
+  double estimated = 0;  // events of kinds that it did not time, by the cost of a lock's on another machine
+  double all() const { return measured + estimated; }
+};
+
+// None if every section or every access was observed: the cost of that depends on the code.
+std::optional<RecorderShare> recorder_share(const Recordings& recordings, int64_t recorded_ns);
 
 }  // namespace contrafact::cli

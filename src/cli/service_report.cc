@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "advise/service.h"
+#include "advise/service_gain.h"
 #include "advise/starvation_text.h"
 #include "cli/advice_tables.h"
 #include "cli/endpoint_tables.h"
@@ -40,13 +41,20 @@ const table::Schema kServiceChangesSchema{
       "Requests a second that the saturated service answers, without and with this change alone, from as many clients "
       "(where more get fewer answers, the best of three such numbers); where it hangs with so many, from as many as it "
       "runs with; empty: with the change alone the program hangs."},
-     {"gain", "gain", Type::ratio, Unit::ratio, "How many more these are, by this change alone."},
+     {"gain", "gain", Type::ratio, Unit::ratio,
+      "How many more these are, by this change alone; of several recordings the median."},
+     {"gain_interval", "gain 90 %", Type::interval, Unit::ratio,
+      "The interval of that gain: of both simulations, and of the errors that they do not have in common; of several "
+      "recordings, from the least gain to the greatest and beyond. With 0 in it, it may be none."},
      {"adds", "adds", Type::ratio, Unit::ratio,
-      "How many more all changes to make together bring with this one than without it; of cores, how many more they "
-      "bring on such a machine; empty: it is none of them, or without it they hang."},
+      "How many more all changes to make together bring with this one than without it (of the objective p99, how much "
+      "shorter 99 in 100 answers take); of cores, how many more they bring on such a machine; empty: it is none of "
+      "them, or without it they hang."},
+     {"adds_interval", "adds 90 %", Type::interval, Unit::ratio, "The interval of that.", 3},
      {"p50_ns", "p50", Type::change, Unit::ns,
-      "Time that half of the answers do not exceed, at the given load, without and with this change alone.", 2},
-     {"p99_ns", "p99", Type::change, Unit::ns, "The same of 99 in 100 answers.", 1}}};
+      "Time that half of the answers do not exceed, at the given load, without and with this change alone.", 4},
+     {"p90_ns", "p90", Type::change, Unit::ns, "The same of 90 in 100 answers.", 5},
+     {"p99_ns", "p99", Type::change, Unit::ns, "The same of 99 in 100 answers.", 2}}};
 
 namespace {
 
@@ -59,6 +67,14 @@ advise::Advice as_advice(const ServiceChange& change) {
 Cell time_change(const LoadPoint& before, const LoadPoint& after, int64_t LoadPoint::* time) {
   if (before.stuck || after.stuck) return {};
   return table::Change{static_cast<double>(before.*time), static_cast<double>(after.*time)};
+}
+
+Cell share_cell(const std::optional<advise::Gain>& gain) {
+  return gain ? Cell(gain->share) : Cell();
+}
+
+Cell interval_cell(const std::optional<advise::Gain>& gain) {
+  return gain ? Cell(table::Interval{gain->low, gain->high}) : Cell();
 }
 
 std::string printable_lines(std::string_view text, bool unicode) {
@@ -103,6 +119,8 @@ std::string change_text(const AdviceDocument& document, const ServiceReport& rep
     add("runs at the wait: " + source_text(location_of(document.trace(), runs_at), source));
   const ServiceAdvice& advice = report.advice;
   if (change.hangs()) add("warning: by itself it lets the program hang; make the others first");
+  if (change.adds && !change.is_needed && !advise::is_sure(*change.adds))
+    add("note: over all recordings it may add nothing");
   if (change.is_needed && advice.best.size() > 1) add("without it the program with the other changes stands still");
   if (change.hangs_with && *change.hangs_with != advice.before.hangs->clients)
     add(fmt::format("with it alone the program stands still from {} on",
@@ -212,6 +230,19 @@ base::Result<std::vector<advise::ProgramLoads>> loads_of(const advise::Service& 
   return programs;
 }
 
+// The gains in other recordings.
+base::Status add_others(const ServiceReportOptions& options, Progress& progress, size_t& done, ServiceReport& report) {
+  if (options.others.empty()) return {};
+  const auto simulated = [&] { progress.update(++done, 0); };
+  base::Result<advise::OverRecordingsFound> over = advise::advise_service_over(
+      report.advice, options.shown, options.others,
+      {.reading = options.reading, .advice = options.advice, .cores = options.cores, .progress = simulated});
+  if (!over) return over.error();
+  report.notes = std::move(over->notes);
+  report.others = std::move(over->paths);
+  return {};
+}
+
 // All that is said above the table.
 std::string service_head_text(const AdviceDocument& document, const ServiceReport& report) {
   const ServiceAdvice& advice = report.advice;
@@ -220,7 +251,9 @@ std::string service_head_text(const AdviceDocument& document, const ServiceRepor
   if (advice.before.point.clients > 0)
     out += fmt::format("It can answer {} (simulated), {}.\n", rate_text(advice.before.point),
                        limit_text(trace, advice.before.limit));
-  if (const std::string hint = limit_hint(*document.facts, advice.before.limit); !hint.empty()) out += hint + ".\n";
+  const std::string hint = limit_hint(*document.facts, advice.before.limit, document.sections != nullptr);
+  if (!hint.empty()) out += hint + ".\n";
+  if (const std::string twice = twice_text(advice.before); !twice.empty()) out += twice + ".\n";
   if (!advice.best.empty()) {
     const double before = advice.before.point.per_second;
     const double gain = before > 0 ? advice.after.point.per_second / before - 1 : 0;
@@ -245,6 +278,20 @@ std::string service_head_text(const AdviceDocument& document, const ServiceRepor
   return out;
 }
 
+// Of each recording, the shown one first; null if there is one.
+table::Json recordings_json(const AdviceDocument& document, const ServiceReport& report, const ServiceChange& change) {
+  if (change.by_recording.empty()) return nullptr;
+  table::Json rows = table::Json::array();
+  for (size_t i = 0; i < change.by_recording.size(); ++i) {
+    const std::optional<advise::Gain>& gain = change.by_recording[i];
+    rows.push_back({{"path", i == 0 ? document.path : report.others[i - 1]},
+                    {"gain", gain ? table::Json(gain->share) : table::Json()},
+                    {"low", gain ? table::Json(gain->low) : table::Json()},
+                    {"high", gain ? table::Json(gain->high) : table::Json()}});
+  }
+  return rows;
+}
+
 }  // namespace
 
 base::Result<ServiceReport> service_report(const advise::Pricer& pricer, const advise::Advices& advices,
@@ -263,6 +310,7 @@ base::Result<ServiceReport> service_report(const advise::Pricer& pricer, const a
       advise::advise_service(*service, pricer, candidates_of(pricer, advices, best), options.advice);
   if (!advice) return advice.error();
   report.advice = *std::move(advice);
+  if (base::Status status = add_others(options, progress, done, report); !status) return status.error();
   if (options.with_loads) {
     base::Result<std::vector<advise::ProgramLoads>> loads = loads_of(*service, pricer, report.advice);
     if (!loads) return loads.error();
@@ -271,7 +319,8 @@ base::Result<ServiceReport> service_report(const advise::Pricer& pricer, const a
   report.error = service->error();
   report.recorded_ns = recorded->simulator->templates().recorded_ns();
   std::ranges::sort(report.recorded_ns);
-  report.notes = recorded->simulator->templates().notes();
+  const std::vector<std::string>& notes = recorded->simulator->templates().notes();
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   report.arrivals = recorded->arrivals;
   report.arrivals_given = recorded->arrivals_given;
   report.requests = std::move(recorded->requests);
@@ -285,10 +334,10 @@ table::Table service_changes_table(const AdviceDocument& document, const Service
   advice.each_row([&](size_t rank, const ServiceChange& change) {
     const advise::Advice one = as_advice(change);
     table.add_row({static_cast<int64_t>(rank), what_of(one), place_cell_of(document, one),
-                   change.hangs() ? Cell() : Cell(table::Change{before, change.per_second}),
-                   before > 0 && !change.hangs() ? Cell(change.per_second / before - 1) : Cell(),
-                   change.added > 0 ? Cell(change.added) : Cell(),
+                   change.hangs() ? Cell() : Cell(table::Change{before, change.per_second}), share_cell(change.gain),
+                   interval_cell(change.gain), share_cell(change.adds), interval_cell(change.adds),
                    time_change(advice.load_before, change.at_load, &LoadPoint::p50_ns),
+                   time_change(advice.load_before, change.at_load, &LoadPoint::p90_ns),
                    time_change(advice.load_before, change.at_load, &LoadPoint::p99_ns)});
   });
   table.set_empty_reason(advice.objective == advise::ServiceObjective::p99
@@ -353,6 +402,8 @@ table::Json service_json(const AdviceDocument& document, const ServiceReport& re
   advice.each_row([&](size_t rank, const ServiceChange& change) {
     table::Json one = table::row_json(kServiceChangesSchema, changes.rows()[rank - 1]);
     const std::string line = line_text(place_cell_of(document, as_advice(change)), source);
+    one["at_load"] = change.at_load.stuck ? table::Json() : point_json(change.at_load);
+    one["by_recording"] = recordings_json(document, report, change);
     one["hangs_with_clients"] = change.hangs_with ? table::Json(*change.hangs_with) : table::Json();
     one["needed"] = change.is_needed;
     one["of_machine"] = change.is_of_machine();

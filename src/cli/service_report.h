@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "advise/ranking.h"
 #include "advise/recorded_service.h"
 #include "advise/service_advice.h"
+#include "advise/service_several.h"
 #include "analysis/arrivals.h"
 #include "cli/progress.h"
 #include "cli/source_lines.h"
@@ -32,6 +34,7 @@ struct ServiceReport {
   std::vector<int64_t> recorded_ns;  // times of answers, sorted
   std::optional<double> error;       // of the recorded load's simulation
   std::vector<std::string> notes;
+  std::vector<std::string> others;  // paths of other recordings in which the rows' gains were found, too
   advise::ServiceAdvice advice;
   std::vector<advise::ProgramLoads>
       loads;  // the recorded program and the best combination; empty: they are not asked for
@@ -42,6 +45,8 @@ struct ServiceReportOptions {
   advise::ServiceReading reading;
   uint32_t cores = 0;
   bool with_loads = false;
+  improve::SpecTrace shown;                             // by which the others' changes are found
+  std::span<const advise::OtherRecording> others = {};  // of the same program
 };
 
 // Errors: the simulation failed.

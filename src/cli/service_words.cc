@@ -147,7 +147,7 @@ std::string limit_text(const model::Trace& trace, const ServiceLimit& limit) {
   return "";
 }
 
-std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit) {
+std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit, bool has_sets) {
   if (limit.kind != ServiceLimit::Kind::lock) return "";
   const model::Trace& trace = facts.trace();
   std::map<uint32_t, std::pair<int64_t, uint64_t>> held;  // by site: ns, and times
@@ -159,11 +159,12 @@ std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit) {
   if (!held.empty()) {
     const auto& [site, sum] = *std::ranges::max_element(held, {}, [](const auto& one) { return one.second.first; });
     const double mean_ns = static_cast<double>(sum.first) / static_cast<double>(sum.second);
-    return fmt::format(
-        "{} is held longest from {}, for {} on average: do less there while it is held; `contrafact record "
-        "--sets` sees what need not be done under it",
-        analysis::lock_name(trace, model::LockId(limit.id)), trace.context_label(model::ContextId(site)),
-        table::duration_text(mean_ns));
+    return fmt::format("{} is held longest from {}, for {} on average: do less there while it is held{}",
+                       analysis::lock_name(trace, model::LockId(limit.id)), trace.context_label(model::ContextId(site)),
+                       table::duration_text(mean_ns),
+                       has_sets || !trace.access_sets.empty()
+                           ? ""
+                           : "; `contrafact record --sets` sees what need not be done under it");
   }
   const model::LockWait* longest = nullptr;
   const std::vector<model::LockWait> waits = model::lock_waits(trace);
@@ -174,6 +175,14 @@ std::string limit_hint(const model::Facts& facts, const ServiceLimit& limit) {
   if (longest == nullptr) return "";
   return fmt::format("during the longest wait for {} its holder was at {}",
                      analysis::lock_name(trace, model::LockId(limit.id)), trace.context_label(longest->holder_at));
+}
+
+std::string twice_text(const advise::Saturation& saturation) {
+  const ServiceLimit& limit = saturation.limit;
+  if (limit.kind != ServiceLimit::Kind::permits || !limit.is_estimated) return "";
+  const double more = std::min(1.0, limit.more);
+  return fmt::format("With about twice as many of what is waited for at {} it can answer up to {}/s (estimated)",
+                     limit.name, table::number_text(saturation.point.per_second * (1 + more)));
 }
 
 table::Json limit_json(const model::Trace& trace, const ServiceLimit& limit) {

@@ -32,8 +32,12 @@ std::string fate_text(const advise::LoadPoint& point, std::string_view answers);
 
 // "limited by pool web, 8 workers (with twice as many +45 %)"
 std::string limit_text(const model::Trace& trace, const advise::ServiceLimit& limit);
-// Where the lock that limits is held longest, and how to see what of that is needed: a line. Empty: no lock limits.
-std::string limit_hint(const model::Facts& facts, const advise::ServiceLimit& limit);
+// Where the lock that limits is held longest, and how to see what of that is needed, unless sets were recorded: a line. Empty: no lock
+// limits.
+std::string limit_hint(const model::Facts& facts, const advise::ServiceLimit& limit, bool has_sets = false);
+// What twice as many would give of what requests wait for, where that is not known but estimated to limit: a line. Empty: something else
+// limits.
+std::string twice_text(const advise::Saturation& saturation);
 table::Json limit_json(const model::Trace& trace, const advise::ServiceLimit& limit);
 
 // "the program stands still from 3 clients on: REASON"; empty: it does not.

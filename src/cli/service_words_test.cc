@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/text_trace.h"
+
 namespace contrafact::cli {
 namespace {
 
@@ -41,6 +43,31 @@ TEST(ServiceWords, AnErrorThatIsNotKnownIsSaidToBe) {
   EXPECT_THAT(error_warning(std::nullopt), HasSubstr("is not known"));
   EXPECT_EQ(error_warning(0.01), "");
   EXPECT_THAT(error_warning(-0.2), HasSubstr("20 % less time"));
+}
+
+TEST(ServiceWords, WhatTwiceAsManyWouldGiveIsSaidWhereTheLimitIsEstimated) {
+  advise::Saturation saturation;
+  saturation.point.per_second = 350;
+  saturation.limit = {
+      .kind = advise::ServiceLimit::Kind::permits, .name = "Pool.take", .is_estimated = true, .more = 6};
+  EXPECT_EQ(twice_text(saturation),
+            "With about twice as many of what is waited for at Pool.take it can answer up to 700/s (estimated)");
+  saturation.limit.more = 0.5;  // then something else limits it
+  EXPECT_THAT(twice_text(saturation), HasSubstr("up to 525/s"));
+  saturation.limit.is_estimated = false;
+  EXPECT_EQ(twice_text(saturation), "");
+}
+
+TEST(ServiceWords, ALockWhoseSetsAreKnownNeedsNoOtherRecording) {
+  const base::Result<model::Trace> trace = model::parse_text(
+      "fact agent native\nthread w\nlock l mutex\nmethod m1 shop.Cache.get Cache.java:9\ncontext c1 - m1:10\n"
+      "0 w lock_acquire l c1\n100 w lock_release l\n");
+  ASSERT_TRUE(trace.ok());
+  const model::Facts facts(*trace);
+  const advise::ServiceLimit limit{.kind = advise::ServiceLimit::Kind::lock, .id = 0};
+  EXPECT_THAT(limit_hint(facts, limit), HasSubstr("record --sets"));
+  EXPECT_THAT(limit_hint(facts, limit, true), HasSubstr("is held longest from Cache.get"));
+  EXPECT_THAT(limit_hint(facts, limit, true), testing::Not(HasSubstr("--sets")));
 }
 
 TEST(ServiceWords, FromHowManyClientsOnItStandsStill) {

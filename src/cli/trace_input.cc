@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "model/awake_turns.h"
 #include "model/code_owners.h"
 #include "model/load.h"
 #include "symbols/resolve.h"
@@ -54,6 +57,15 @@ std::vector<std::string> unseen_lines(const model::Trace& trace) {
   return lines;
 }
 
+std::string awake_text(const model::Trace& trace, int64_t until_ns) {
+  const auto kept_ns = static_cast<double>(std::max<int64_t>(0, until_ns - trace.begin_ns()));
+  return fmt::format(
+      "idle cores were kept awake for the first {:.0f} % of the recording only: what they cost requests is estimated "
+      "for "
+      "the rest",
+      100 * kept_ns / static_cast<double>(std::max<int64_t>(1, trace.end_ns() - trace.begin_ns())));
+}
+
 }  // namespace
 
 std::optional<model::Trace> load_trace(const std::string& path, const Session& session,
@@ -98,6 +110,8 @@ std::string unseen_line(const std::string& schedulers) {
 std::vector<std::string> loss_lines(const model::Trace& trace) {
   const model::Loss& loss = trace.loss;
   std::vector<std::string> lines = unseen_lines(trace);
+  if (const model::AwakeTurns awake(trace); awake.any() && awake.until_ns() < trace.end_ns())
+    lines.push_back(awake_text(trace, awake.until_ns()));
   if (loss.events_dropped != 0) {
     lines.push_back(
         fmt::format("{} dropped, of {}: the recorder could not write them or not keep up; if so, record "

@@ -101,7 +101,7 @@ std::string head_text(const Document& document) {
       table::duration_text(static_cast<double>(profile.cost_ns)));
   text += fmt::format(
       "without any lock: {} shorter; with the recorded order of what conflicts alone: {} (estimated, cores are no "
-      "limit)\n",
+      "limit; a remedy may gain more, for what waking threads costs is in both)\n",
       table::percent_text(gain_of(profile, profile.no_locks_ns)),
       table::percent_text(gain_of(profile, profile.conflicts_ns)));
   if (document.baseline) {

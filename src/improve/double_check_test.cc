@@ -35,6 +35,31 @@ TEST(DoubleCheck, WhatSeveralSectionsMadeIsNotDoubleChecked) {
   EXPECT_NE(LockScene(sections).get(kinds::shared_look), nullptr);
 }
 
+// Other code puts something into the table, too, if only at first: its next entry would race with who looks.
+TEST(DoubleCheck, WhatOtherCodeMakesTooIsNotDoubleChecked) {
+  std::vector<std::string> sections{"x b w0", "y c w8"};
+  for (int i = 0; i < 80; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r8");
+  const LockScene at_first(sections);
+  EXPECT_EQ(at_first.get(kinds::double_check), nullptr);
+  EXPECT_NE(at_first.get(kinds::shared_look), nullptr);
+  const auto is_refused = [](const Ineligible& one) { return one.optimisation == kinds::double_check; };
+  const auto refused = std::ranges::find_if(at_first.found.ineligible, is_refused);
+  ASSERT_NE(refused, at_first.found.ineligible.end());
+  EXPECT_EQ(refused->reason, "other code may make some of what its sections look at");
+}
+
+TEST(DoubleCheck, WhatOtherCodeMakesOfItsOwnDoesNotMatter) {
+  std::vector<std::string> sections{"x b w0", "y c w64"};
+  for (int i = 0; i < 80; ++i) sections.push_back(i % 2 == 0 ? "y b r0" : "x b r0");
+  EXPECT_NE(LockScene(sections).get(kinds::double_check), nullptr);
+}
+
+TEST(DoubleCheck, WhatUnknownSectionsOfOtherCodeMayMakeIsNotDoubleChecked) {
+  std::vector<std::string> sections{"x b w8", "y c part"};
+  for (int i = 0; i < 80; ++i) sections.push_back(i % 2 == 0 ? "y b r8" : "x b r8");
+  EXPECT_EQ(LockScene(sections).get(kinds::double_check), nullptr);
+}
+
 // Of the section that makes a large table, not all that it touched is recorded.
 TEST(DoubleCheck, WhatIsMadeAtFirstUseMayBeKnownInPart) {
   std::vector<std::string> sections{"x b part"};

@@ -154,20 +154,21 @@ TEST(GiveBackEarly, NotOfPoolsOfTheProgramsOwn) {
 }
 
 // A lock is held for 100 ns, 80 of them in a call that blocks.
-std::string lock_held(const std::string& reason) {
+std::string lock_held(const std::string& reason, const std::string& kind = "monitor",
+                      const std::string& acquire = "lock_acquire") {
   return fmt::format(R"(fact agent jvm
 thread w
-lock l monitor "shop.Cache"
+lock l {1} "shop.Cache"
 method m1 shop.Cache.get Cache.java:9
 method m2 shop.Shipping.ask Shipping.java:20
 context c1 - m1:10
 context c2 c1 m2:21
-0 w lock_acquire l c1
+0 w {2} l c1
 10 w block_begin {0} c2
 90 w block_end {0}
 100 w lock_release l
 )",
-                     reason);
+                     reason, kind, acquire);
 }
 
 TEST(BlockOutside, SectionsThatBlockForMostOfTheirTime) {
@@ -183,6 +184,12 @@ TEST(BlockOutside, SectionsThatBlockForMostOfTheirTime) {
   const base::Result<std::vector<Candidate>> read = read_specs(in, std::span(&text, 1));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->at(0).improvement.sections, found[0].improvement.sections);
+}
+
+// A reader-writer lock that only writers take is a mutex.
+TEST(BlockOutside, SectionsThatHoldAReaderWriterLockAlone) {
+  EXPECT_THAT(move_candidates(program_of(lock_held("sleep", "rwlock"))), SizeIs(1));
+  EXPECT_THAT(move_candidates(program_of(lock_held("sleep", "rwlock", "lock_acquire_shared"))), SizeIs(0));
 }
 
 TEST(BlockOutside, NotWhereTheyWaitForOtherThreads) {

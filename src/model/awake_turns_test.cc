@@ -9,8 +9,10 @@
 namespace contrafact::model {
 namespace {
 
-AwakeTurns turns_by(const std::string& fact) {
-  base::Result<Trace> trace = parse_text("fact cores.awake_ns \"" + fact + "\"\nthread w\n");
+AwakeTurns turns_by(const std::string& fact, const std::string& until = "") {
+  base::Result<Trace> trace =
+      parse_text("fact cores.awake_ns \"" + fact + "\"\n" +
+                 (until.empty() ? "" : "fact cores.awake_until_ns \"" + until + "\"\n") + "thread w\n");
   EXPECT_TRUE(trace.ok());
   return trace.ok() ? AwakeTurns(*trace) : AwakeTurns();
 }
@@ -42,6 +44,24 @@ TEST(AwakeTurns, OfATimeAPartIsAwake) {
   EXPECT_EQ(turns.awake_ns(5 * kMs, 13 * kMs), 3 * kMs);
   EXPECT_EQ(turns.awake_ns(12 * kMs, 34 * kMs), 12 * kMs);
   EXPECT_EQ(turns.awake_ns(-5 * kMs, 11 * kMs), kMs);
+}
+
+TEST(AwakeTurns, EndWhereCoresWereNoLongerKeptAwake) {
+  const AwakeTurns turns = turns_by("10000000", "35000000");
+  EXPECT_EQ(turns.of(12 * kMs, 19 * kMs), Turn::awake);
+  EXPECT_EQ(turns.of(32 * kMs, 34 * kMs), Turn::awake);
+  EXPECT_EQ(turns.of(32 * kMs, 36 * kMs), Turn::both);
+  EXPECT_EQ(turns.of(52 * kMs, 54 * kMs), Turn::both);
+  EXPECT_EQ(turns.of(62 * kMs, 64 * kMs), Turn::both) << "as other requests may come then than before";
+  EXPECT_EQ(turns.awake_ns(0, 100 * kMs), 15 * kMs);
+  EXPECT_EQ(turns.awake_ns(36 * kMs, 100 * kMs), 0);
+  EXPECT_EQ(turns.until_ns(), 35 * kMs);
+}
+
+TEST(AwakeTurns, EndAtNoKnownTimeIfThatIsDamaged) {
+  const AwakeTurns turns = turns_by("10000000", "35x");
+  EXPECT_EQ(turns.of(12 * kMs, 19 * kMs), Turn::both);
+  EXPECT_EQ(turns.awake_ns(0, 100 * kMs), 0);
 }
 
 TEST(AwakeTurns, AreNotThereIfTheFactIsDamaged) {

@@ -40,7 +40,7 @@ struct ColdStart {
 
 // By thread, in the order of time: where it came back from a sleep. A woken thread gets an idle core if there is one: with so many
 // threads on cores, the one that was used last by one more. (Of a program with a single core that is exact.) Empty where the kernel did not
-// tell of switches. While the recorder kept cores awake none was idle. Linear but for sorting.
+// report switches. While the recorder kept cores awake none was idle. Linear but for sorting.
 std::vector<std::vector<ColdStart>> cold_starts(const Trace& trace);
 
 }  // namespace contrafact::model

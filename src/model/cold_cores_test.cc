@@ -18,12 +18,12 @@ Trace parsed_trace(const std::string& text) {
   return trace.ok() ? std::move(*trace) : Trace();
 }
 
-ColdCores told(const std::string& fact) {
+ColdCores cores_by(const std::string& fact) {
   return ColdCores(parsed_trace("fact core.refill_ns \"" + fact + "\"\nthread w\n"));
 }
 
 TEST(ColdCores, BetweenMeasuredTimesTheLossGrowsInProportion) {
-  const ColdCores cores = told("500000:20000 3000000:220000 10000000:200000");
+  const ColdCores cores = cores_by("500000:20000 3000000:220000 10000000:200000");
   EXPECT_EQ(cores.full_ns(), 220'000);  // a longer sleep loses no less
   EXPECT_EQ(cores.share(0), 0);
   EXPECT_DOUBLE_EQ(cores.share(250'000), 10.0 / 220);
@@ -35,7 +35,7 @@ TEST(ColdCores, BetweenMeasuredTimesTheLossGrowsInProportion) {
 TEST(ColdCores, WithoutTheFactOrWithADamagedOneNothingIsLost) {
   for (const char* text : {"", "500000", "500000:", "500000:1 2:3", "0:7", "500000:-1", "500000:20000x",
                            "500000:20000 ", "1:99999999999"}) {
-    const ColdCores cores = told(text);
+    const ColdCores cores = cores_by(text);
     EXPECT_EQ(cores.any(), std::string(text) == "500000:20000 ") << text;
     if (!cores.any()) {
       EXPECT_EQ(cores.share(1'000'000), 0) << text;

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "format/fact_keys.h"
 #include "model/processes.h"
 
 namespace contrafact::model {
@@ -42,6 +43,7 @@ enum class Rule : uint8_t {
   first,     // of the recording that began first; the others have the like
   sum,       // counts
   largest,   // the largest number
+  smallest,  // the smallest one, of those that have one
   listed,    // texts of the processes, behind each other
   left_out,  // is said otherwise, or says nothing of several processes
 };
@@ -52,6 +54,7 @@ Rule rule_of(std::string_view key) {
       {"start.unix_ns", Rule::first},
       {"core.refill_ns", Rule::first},
       {"clock.error_ns", Rule::largest},
+      {format::kAwakeUntilFact, Rule::smallest},
       {"clock.late", Rule::sum},
       {"command", Rule::listed},
       {"pid", Rule::left_out},            // Trace::processes
@@ -136,6 +139,7 @@ class FactJoiner {
         return put(key, std::string(values.front().second));
       case Rule::sum:
       case Rule::largest:
+      case Rule::smallest:
         return add_count(key, values);
       case Rule::listed:
         return add_listed(key, values);
@@ -152,13 +156,15 @@ class FactJoiner {
   }
 
   void add_count(const std::string& key, const Values& values) {
-    uint64_t sum = 0, most = 0;
+    uint64_t sum = 0, most = 0, least = UINT64_MAX;
     for (const auto& [process, value] : values) {
       const uint64_t number = whole_number<uint64_t>(value).value_or(0);
       sum += std::min(number, UINT64_MAX - sum);
       most = std::max(most, number);
+      least = std::min(least, number);
     }
-    put(key, std::to_string(rule_of(key) == Rule::sum ? sum : most));
+    const Rule rule = rule_of(key);
+    put(key, std::to_string(rule == Rule::sum ? sum : rule == Rule::largest ? most : least));
   }
 
   void add_listed(const std::string& key, const Values& values) {
@@ -287,16 +293,16 @@ class FactJoiner {
   // The cores that any of the processes may use. A group's limit stays if it is the same for all.
   void add_cores() {
     std::set<uint32_t> numbers;
-    bool are_told = true, have_same_quota = true;
+    bool all_say_which = true, have_same_quota = true;
     uint32_t most = 0;
     for (const JoinedPart& part : parts_) {
       const std::set<uint32_t> own = cores_in(part.trace->fact("cores.numbers"));
-      are_told &= !own.empty() && part.trace->fact("cpu.quota").empty();
+      all_say_which &= !own.empty() && part.trace->fact("cpu.quota").empty();
       numbers.insert(own.begin(), own.end());
       have_same_quota &= part.trace->fact("cpu.quota") == parts_.front().trace->fact("cpu.quota");
       most = std::max(most, whole_number<uint32_t>(part.trace->fact("cores")).value_or(0));
     }
-    if (are_told) most = static_cast<uint32_t>(numbers.size());
+    if (all_say_which) most = static_cast<uint32_t>(numbers.size());
     if (most > 0) put("cores", std::to_string(most));
     const std::string quota(parts_.front().trace->fact("cpu.quota"));
     if (have_same_quota && !quota.empty()) put("cpu.quota", quota);

@@ -239,6 +239,18 @@ TEST(JoinFacts, CountsAreSummedAndCoresAreThoseOfAll) {
   EXPECT_EQ(shared.fact("cores"), "1");  // the second list is none
 }
 
+TEST(JoinFacts, CoresWereKeptAwakeUntilTheFirstOfThemSaysThatTheyWereNot) {
+  const auto one = [](int pid, const std::string& until) {
+    return began(1000, pid) + "fact agent native\nfact command a\nfact cores.awake_ns 500000000\n" +
+           (until.empty() ? "" : "fact cores.awake_until_ns " + until + "\n") +
+           "thread main\n0 main thread_begin\n9 main thread_end\n";
+  };
+  const Trace trace =
+      joined({recording("a.txt", one(17, "")), recording("b.txt", one(18, "9000")), recording("c.txt", one(19, "80"))});
+  EXPECT_EQ(trace.fact("cores.awake_ns"), "500000000");
+  EXPECT_EQ(trace.fact("cores.awake_until_ns"), "80");
+}
+
 TEST(JoinFacts, NumbersAndAddressesAreThoseOfTheJoinedTrace) {
   const auto one = [](int pid) {
     return began(1000, pid) +

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -53,6 +54,13 @@ uint32_t process_with(const Trace& trace, uint32_t row, uint32_t Process::* end)
   return found == trace.processes.end() ? kNoProcess : static_cast<uint32_t>(found - trace.processes.begin());
 }
 
+// "gateway" and "gateway-1", but not "gateways", begin with "gateway".
+bool begins_with_name(std::string_view label, std::string_view name) {
+  if (!label.starts_with(name)) return false;
+  label.remove_prefix(name.size());
+  return label.empty() || (std::isalnum(static_cast<unsigned char>(label.front())) == 0 && label.front() != '_');
+}
+
 }  // namespace
 
 std::string process_fact(const Process& process) {
@@ -87,7 +95,7 @@ uint32_t process_of(const Trace& trace, LockId lock) {
 std::string with_process(const Trace& trace, uint32_t process, std::string label) {
   if (process >= trace.processes.size()) return label;
   const std::string& name = trace.processes[process].name;
-  return label.starts_with(name) ? label : std::move(label) + " of " + name;
+  return begins_with_name(label, name) ? label : std::move(label) + " of " + name;
 }
 
 std::string pool_label(const Trace& trace, PoolId pool) {

@@ -37,8 +37,14 @@ TEST(Processes, RowsBelongToTheProcessThatTheFactsSay) {
 }
 
 TEST(Processes, ALabelThatBeginsWithTheProcessSaysItOnce) {
-  const Trace trace = with_facts("fact process.0 \"3 1 2 17 hand\"\n");
+  const Trace trace = with_facts("fact process.0 \"3 1 2 17 handlers\"\n");
   EXPECT_EQ(pool_label(trace, PoolId(0)), "handlers");
+  EXPECT_EQ(with_process(trace, 0, "handlers-1"), "handlers-1");
+}
+
+TEST(Processes, ALabelThatBeginsLikeAProcessIsNotIt) {
+  const Trace trace = with_facts("fact process.0 \"3 1 2 17 hand\"\n");
+  EXPECT_EQ(pool_label(trace, PoolId(0)), "handlers of hand");
 }
 
 TEST(Processes, FactsThatDoNotFitCountAsNone) {

@@ -42,6 +42,7 @@ class AnswerFinder {
  private:
   int64_t time(uint32_t event) const { return trace_.time_ns[event]; }
 
+  // Tasks that hand each other out may go back to the program's begin: those before the request have no part in it.
   bool leads_to_answer(const Request& request) const {
     const auto is_in_first = [&](EventIndex event) {
       return request.first.exists() && event.valid() && event.value >= request.first.before &&
@@ -53,6 +54,8 @@ class AnswerFinder {
       if (task == request.task) return true;
       const TaskRow& row = trace_.tasks[task.index()];
       if (is_in_first(row.spawn) || is_in_first(row.create)) return true;
+      const EventIndex handed_out = hand_outs_.event(task);
+      if (!handed_out.valid() || time(handed_out.value) < request.arrived_ns) return false;
       task = hand_outs_.around(task);
     }
     return false;
@@ -154,16 +157,12 @@ class AnswerFinder {
         return;
       }
     }
-    if (thread.index() >= trace_.cpu.size()) return;
-    for (const CpuGap& gap : trace_.cpu[thread.index()]) {
-      if (gap.out_ns > received_ns) return;
-      if (gap.preempted || gap.in_ns < received_ns || gap.in_ns <= request.second.begin_ns) continue;
-      const auto times = trace_.time_ns.begin();
-      request.second.before = static_cast<uint32_t>(
-          std::lower_bound(times + request.second.before, times + request.answered, gap.in_ns) - times);
-      request.second.begin_ns = gap.in_ns;
-      return;
-    }
+    const CpuGap* sleep = moments_.sleeps().first_until(thread, std::max(received_ns, request.second.begin_ns + 1));
+    if (sleep == nullptr || sleep->out_ns > received_ns) return;
+    const auto times = trace_.time_ns.begin();
+    request.second.before = static_cast<uint32_t>(
+        std::lower_bound(times + request.second.before, times + request.answered, sleep->in_ns) - times);
+    request.second.begin_ns = sleep->in_ns;
   }
 
   const Trace& trace_;

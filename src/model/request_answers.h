@@ -1,7 +1,8 @@
 // Who answers a request where what began it does not lead to the answer: a task that was pending when the request came and took it
 // up, or a stretch of the thread that sends the answer.
 //
-// Pure; O(n log n) in the requests, and linear in the events of those stretches.
+// Pure; O(n log n) in the requests and the times at which threads left their cores, linear in the events of those stretches and in the
+// tasks that are handed out, one by another, while a request is served.
 #pragma once
 
 #include <vector>

@@ -58,14 +58,11 @@ void StretchEnds::end_at(Stretch& stretch, uint32_t event) const {
 
 // What the kernel reports of sleeps is not recorded otherwise.
 void StretchEnds::end_at_sleep(Stretch& stretch, uint32_t event, ThreadId thread) const {
-  if (thread.index() >= trace_.cpu.size()) return;
-  const auto& gaps = trace_.cpu[thread.index()];
-  auto gap = std::ranges::lower_bound(gaps, trace_.time_ns[event], {}, &CpuGap::out_ns);
-  while (gap != gaps.end() && gap->preempted) ++gap;
-  if (gap == gaps.end() || gap->out_ns >= stretch.end_ns) return;
-  stretch.end_ns = gap->out_ns;
+  const CpuGap* sleep = moments_.sleeps().first_from(thread, trace_.time_ns[event]);
+  if (sleep == nullptr || sleep->out_ns >= stretch.end_ns) return;
+  stretch.end_ns = sleep->out_ns;
   const auto times = trace_.time_ns.begin();
-  stretch.until = static_cast<uint32_t>(std::upper_bound(times + event, times + stretch.until, gap->out_ns) - times);
+  stretch.until = static_cast<uint32_t>(std::upper_bound(times + event, times + stretch.until, sleep->out_ns) - times);
 }
 
 void keep_apart(std::vector<Request>& requests) {

@@ -13,24 +13,24 @@ RequestWork::RequestWork(const Trace& trace, const HandOuts& hand_outs, const st
       if (!task.valid()) continue;
       of_task_[task.index()] = i;
       const TaskRow& row = trace.tasks[task.index()];
-      if (row.start.valid() && row.end.valid()) tasks_.push_back({row.start.value, row.end.value + 1, i});
+      if (row.start.valid() && row.end.valid()) tasks_.add(row.start.value, row.end.value + 1, i);
     }
     for (const Stretch* stretch : {&request.first, &request.second}) {
       if (!stretch->exists()) continue;
       // What a thread does before it has received the request is for any that may come.
       const bool has_received = stretch == &request.first && request.received < stretch->until;
       const uint32_t begin = has_received ? std::max(stretch->before, request.received) : stretch->before;
-      stretches_.push_back({begin, stretch->until, i});
+      stretches_.add(begin, stretch->until, i);
     }
   }
-  std::ranges::sort(stretches_, {}, &Span::begin);
-  std::ranges::sort(tasks_, {}, &Span::begin);
+  stretches_.finish();
+  tasks_.finish();
 }
 
 uint32_t RequestWork::request_of(EventIndex event, TaskId task) {
-  uint32_t request = at(stretches_, event.value);
+  uint32_t request = stretches_.owner_of(event.value);
   if (request == kNoRequest) request = request_of(task);
-  return request != kNoRequest ? request : at(tasks_, event.value);
+  return request != kNoRequest ? request : tasks_.owner_of(event.value);
 }
 
 uint32_t RequestWork::request_of(TaskId task) {
@@ -45,24 +45,14 @@ uint32_t RequestWork::request_of(TaskId task) {
     chain_.push_back(task.value);
     const EventIndex by = hand_outs_.event(task);
     if (!by.valid()) break;
-    request = at(stretches_, by.value);
+    request = stretches_.owner_of(by.value);
   }
   for (const uint32_t one : std::views::reverse(chain_)) {
     const EventIndex by = hand_outs_.event(TaskId(one));
-    if (request == kNoRequest && by.valid()) request = at(tasks_, by.value);
+    if (request == kNoRequest && by.valid()) request = tasks_.owner_of(by.value);
     of_task_[one] = request;
   }
   return request;
-}
-
-uint32_t RequestWork::at(const std::vector<Span>& spans, uint32_t event) {
-  constexpr int kNestedMost = 4;
-  auto after = std::ranges::upper_bound(spans, event, {}, &Span::begin);
-  for (int i = 0; i < kNestedMost && after != spans.begin(); ++i) {
-    --after;
-    if (event < after->end) return after->request;
-  }
-  return kNoRequest;
 }
 
 }  // namespace contrafact::model

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/event_parts.h"
 #include "model/hand_outs.h"
 #include "model/requests.h"
 #include "model/trace.h"
@@ -18,7 +19,7 @@ namespace contrafact::model {
 
 class RequestWork {
  public:
-  static constexpr uint32_t kNoRequest = UINT32_MAX;
+  static constexpr uint32_t kNoRequest = OwnedParts::kNobody;
 
   // `trace` and `hand_outs` must outlive it, the requests need not. `hand_outs` may be noted later, but before the first question.
   RequestWork(const Trace& trace, const HandOuts& hand_outs, const std::vector<Request>& requests);
@@ -28,17 +29,12 @@ class RequestWork {
 
  private:
   static constexpr uint32_t kNotAsked = UINT32_MAX - 1;
-  // Events of one thread.
-  struct Span {
-    uint32_t begin, end, request;
-  };
 
-  static uint32_t at(const std::vector<Span>& spans, uint32_t event);
   uint32_t request_of(TaskId task);
 
   const HandOuts& hand_outs_;
-  std::vector<Span> stretches_, tasks_;  // sorted by `begin`
-  std::vector<uint32_t> of_task_;        // by task: its request
+  OwnedParts stretches_, tasks_;   // of the requests
+  std::vector<uint32_t> of_task_;  // by task: its request
   std::vector<uint32_t> chain_;
 };
 

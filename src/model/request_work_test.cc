@@ -69,5 +69,21 @@ TEST(RequestWork, ATaskThatNobodyHandedOutIsForTheRequestAroundIt) {
   EXPECT_EQ(work.owners(), (std::vector<uint32_t>{0, kNone}));
 }
 
+// Five others' tasks ran in it before, while it waited.
+TEST(RequestWork, BehindOthersTasksTheTaskAroundThemGoesOn) {
+  std::string events = "0 loop task_spawn t1 - p m1\n0 w1 task_start t1\n";
+  std::vector<Request> requests(6);
+  requests[0].task = TaskId(0);
+  for (uint32_t i = 1; i <= 5; ++i) {
+    const std::string task = "t" + std::to_string(i + 1);
+    events += "0 loop task_spawn " + task + " - p m1\n1 w1 task_start " + task + "\n1 w1 task_end " + task + "\n";
+    requests[i].task = TaskId(i);
+  }
+  Work work(events + "2 w1 task_start t9\n3 w1 endpoint e1 path\n4 w1 task_end t9\n5 w1 task_end t1\n");
+  RequestWork found(work.trace, work.hand_outs, requests);
+  ASSERT_EQ(work.asked_about.size(), 1u);
+  EXPECT_EQ(found.request_of(work.asked_about[0].first, work.asked_about[0].second), 0u);
+}
+
 }  // namespace
 }  // namespace contrafact::model

@@ -7,7 +7,31 @@
 
 namespace contrafact::model {
 
-ThreadSleeps::ThreadSleeps(const Trace& trace) : trace_(trace), has_switches_(has_switches(trace)) {}
+ThreadSleeps::ThreadSleeps(const Trace& trace)
+    : trace_(trace), has_switches_(has_switches(trace)), sleeps_(trace.threads.size()) {
+  for (size_t thread = 0; thread < std::min(trace.cpu.size(), sleeps_.size()); ++thread) {
+    for (uint32_t i = 0; i < trace.cpu[thread].size(); ++i) {
+      if (!trace.cpu[thread][i].preempted) sleeps_[thread].push_back(i);
+    }
+  }
+}
+
+const CpuGap* ThreadSleeps::at(ThreadId thread, size_t number) const {
+  const std::vector<uint32_t>& sleeps = sleeps_[thread.index()];
+  return number < sleeps.size() ? &trace_.cpu[thread.index()][sleeps[number]] : nullptr;
+}
+
+const CpuGap* ThreadSleeps::first_from(ThreadId thread, int64_t time_ns) const {
+  const std::vector<uint32_t>& sleeps = sleeps_[thread.index()];
+  const auto begins_before = [&](uint32_t gap) { return trace_.cpu[thread.index()][gap].out_ns < time_ns; };
+  return at(thread, static_cast<size_t>(std::ranges::partition_point(sleeps, begins_before) - sleeps.begin()));
+}
+
+const CpuGap* ThreadSleeps::first_until(ThreadId thread, int64_t time_ns) const {
+  const std::vector<uint32_t>& sleeps = sleeps_[thread.index()];
+  const auto ends_before = [&](uint32_t gap) { return trace_.cpu[thread.index()][gap].in_ns < time_ns; };
+  return at(thread, static_cast<size_t>(std::ranges::partition_point(sleeps, ends_before) - sleeps.begin()));
+}
 
 bool ThreadSleeps::begins_at(uint32_t event) const {
   const EventKind kind = trace_.kind[event];
@@ -23,33 +47,23 @@ bool ThreadSleeps::is_sleep(uint32_t begin) const {
   if (end >= range.end || trace_.kind[end] != EventKind::block_end) return true;
   if (!has_switches_) return begin == range.begin || !is_block_of_send(trace_, begin);
   if (thread.index() >= trace_.cpu.size()) return true;
-  const auto& gaps = trace_.cpu[thread.index()];
-  for (auto gap = std::ranges::upper_bound(gaps, trace_.time_ns[begin], {}, &CpuGap::in_ns);
-       gap != gaps.end() && gap->out_ns < trace_.time_ns[end]; ++gap) {
-    if (!gap->preempted) return true;
-  }
-  return false;
+  const CpuGap* sleep = first_until(thread, trace_.time_ns[begin] + 1);
+  return sleep != nullptr && sleep->out_ns < trace_.time_ns[end];
 }
 
 bool ThreadSleeps::has_waited(ThreadId thread, int64_t begin_ns, int64_t end_ns) const {
   constexpr int64_t kLongNs = 50'000;  // ten times the 5 us from which on a call is recorded as a block
   if (thread.index() >= trace_.cpu.size() || trace_.cpu[thread.index()].empty()) return end_ns - begin_ns > kLongNs;
-  const auto& gaps = trace_.cpu[thread.index()];
-  auto gap = std::ranges::lower_bound(gaps, begin_ns, {}, &CpuGap::in_ns);
-  while (gap != gaps.end() && gap->preempted && gap->out_ns < end_ns) ++gap;
-  return gap != gaps.end() && gap->out_ns < end_ns;
+  const CpuGap* sleep = first_until(thread, begin_ns);
+  return sleep != nullptr && sleep->out_ns < end_ns;
 }
 
 int64_t ThreadSleeps::last_end_ns(uint32_t event) const {
   const ThreadId thread = trace_.thread_of(EventIndex(event));
-  if (thread.index() >= trace_.cpu.size()) return INT64_MIN;
-  const auto& gaps = trace_.cpu[thread.index()];
-  auto gap = std::ranges::upper_bound(gaps, trace_.time_ns[event], {}, &CpuGap::in_ns);
-  while (gap != gaps.begin()) {
-    --gap;
-    if (!gap->preempted) return gap->in_ns;
-  }
-  return INT64_MIN;
+  const std::vector<uint32_t>& sleeps = sleeps_[thread.index()];
+  const auto is_over = [&](uint32_t gap) { return trace_.cpu[thread.index()][gap].in_ns <= trace_.time_ns[event]; };
+  const auto after = std::ranges::partition_point(sleeps, is_over);
+  return after == sleeps.begin() ? INT64_MIN : trace_.cpu[thread.index()][*(after - 1)].in_ns;
 }
 
 }  // namespace contrafact::model

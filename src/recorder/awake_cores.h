@@ -3,52 +3,43 @@
 // difference between the turns is what idle cores cost it (model/awake_turns.h).
 //
 // A thread for each core that this process may use computes nothing at the lowest priority there is (SCHED_IDLE, nice 19): whoever else
-// wants the core gets it at once. Linux shares cores by groups first, though. So they stop for good where a child of this
-// process is in a group of its own (a control group, or a session where the kernel groups by sessions).
+// wants the core gets it at once. Linux shares cores by groups first, though. So they stop for good where a process that this one has
+// started, or one of those has, is in a group of its own (scheduling_groups.h).
 //
-// Not thread-safe. Its threads block all signals.
+// Not thread-safe. Its threads block all signals. They end by themselves when they next get their cores, which may be after this object.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <string_view>
-#include <thread>
-#include <vector>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "recorder/awake_report.h"
 
 namespace contrafact::recorder {
-
-// The fact that says so: the length of a turn in ns.
-inline constexpr std::string_view kAwakeFact = "cores.awake_ns";
 
 class AwakeCores {
  public:
   // Turns are numbered by CLOCK_MONOTONIC, those with odd numbers are awake.
   static constexpr int64_t kTurnNs = 500'000'000;
 
-  AwakeCores();
-  ~AwakeCores();  // at once
+  // The error says why no core is kept awake. `proc`: where the kernel's folder of processes is.
+  static base::Result<std::unique_ptr<AwakeCores>> start(const std::string& proc = "/proc");
+  ~AwakeCores();  // at once, whatever else computes
   AwakeCores(const AwakeCores&) = delete;
   AwakeCores& operator=(const AwakeCores&) = delete;
 
-  // Whether a thread runs on each core at its priority; false where the system refuses that: then no core is kept awake.
-  bool began() const { return began_; }
-  // Whether they had to stop because of a child's group.
-  bool stopped() const { return stopped_; }
+  // Whether they had to stop because of a group.
+  bool stopped() const;
+  std::shared_ptr<const AwakeReport> report() const;
 
  private:
-  void keep_awake(bool looks_at_children);
-  // Until a turn in which cores are awake; false: it is over.
-  bool wait_for_turn();
-  void end();
+  class Shared;
+  enum class Duty : uint8_t;
+  struct Seat;
+  explicit AwakeCores(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
-  std::mutex mutex_;
-  std::condition_variable ends_;
-  std::atomic<bool> over_ = false;  // written under mutex_
-  std::atomic<bool> stopped_ = false;
-  bool began_ = true;
-  std::vector<std::thread> threads_;
+  const std::shared_ptr<Shared> shared_;  // with the threads
 };
 
 }  // namespace contrafact::recorder

@@ -32,6 +32,7 @@ class Collector {
     bool cpu_switches = true;                        // ask the kernel for context switches
     bool kernel_clock = false;                       // times from the kernel even where the processor's could be read
     std::vector<Fact> facts;
+    std::shared_ptr<const AwakeReport> awake;                // what keeps idle cores awake meanwhile; null: nothing
     std::function<void(std::string_view line)> diagnostics;  // trouble, from the worker's thread
   };
   // Begins the trace of the program. From now on, watches the context switches of whatever the calling thread starts.

@@ -377,6 +377,7 @@ void SharedCollector::begin_process(deferred::SharedArea area) {
   }
   auto log = ProcessLog::begin(std::move(area), std::move(sink),
                                {.facts = facts_of(pid, begin_ns),
+                                .awake = options_.awake,
                                 .cpu_switches = cpu_switches_ != nullptr,
                                 .diagnostics = options_.diagnostics});
   if (!log) return options_.diagnostics(log.error().message);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/own_descriptors.h"
 #include "contrafact/deferred_buffer.h"
+#include "format/fact_keys.h"
 
 namespace contrafact::recorder {
 
@@ -215,6 +216,7 @@ void EventLog::end_pass() {
   if (work) work();
   append_cpu_switches(false);
   append_idle_cores(false);
+  note_awake_end();
   if (!encoder_.empty() && gathering_since_ns_ == 0) gathering_since_ns_ = base::monotonic_ns();
   if (worth_writing()) write_events();
   if (!access_log_.is_empty()) write_rows();
@@ -327,6 +329,12 @@ void EventLog::append_idle_cores(bool last) {
   encoder_.append(EventKind::cores_idle, now_ns, &*idle_us);
 }
 
+void EventLog::note_awake_end() {
+  if (!awake_ || awake_->until_ns() == 0) return;
+  tables_.fact(format::kAwakeUntilFact, std::to_string(awake_->until_ns()));
+  awake_.reset();
+}
+
 void EventLog::look_at_cores(int32_t pid) {
   if (!idle_cores_) return;
   idle_cores_->widen(pid);
@@ -391,6 +399,7 @@ void EventLog::end() {
   append_cpu_switches(true);
   end_unattached();
   append_idle_cores(true);
+  note_awake_end();
   if (cpu_switches_ && cpu_switches_->lost() > 0) {
     tables_.fact("cpu.switches.lost", std::to_string(cpu_switches_->lost()));
   }

@@ -21,6 +21,7 @@
 #include "recorder/access_set_table.h"
 #include "recorder/address_table.h"
 #include "recorder/addressed_calls.h"
+#include "recorder/awake_report.h"
 #include "recorder/cpu_switches.h"
 #include "recorder/idle_cores.h"
 #include "recorder/refill_meter.h"
@@ -66,6 +67,8 @@ class EventLog : public deferred::Consumer {
   void hurry(int more_or_less) { in_a_hurry_.fetch_add(more_or_less, std::memory_order_relaxed); }
   // Brings the fact `cores` up to date, and which cores' idle time is looked at, where `pid` may use more by now.
   void look_at_cores(int32_t pid);
+  // When cores are no longer kept awake becomes a fact. Before the drainer's first pass.
+  void watch_awake(std::shared_ptr<const AwakeReport> awake) { awake_ = std::move(awake); }
   // Called at the end of each pass, on the drainer's thread, before anything is written. Any thread, once.
   void each_pass(std::function<void()> work);
   // Closes the descriptors that have become the drainer's own. On the thread that opened it, once the drainer has
@@ -95,6 +98,7 @@ class EventLog : public deferred::Consumer {
   void append_unattached();
   void end_unattached();
   void append_idle_cores(bool last);
+  void note_awake_end();
   void measure_refills();
   void write_rows();
   void write_events();
@@ -109,8 +113,9 @@ class EventLog : public deferred::Consumer {
   AccessSetTable access_sets_;
   AccessLogTable access_log_;
   std::unique_ptr<CpuSwitches> cpu_switches_;
-  std::unique_ptr<IdleCores> idle_cores_;  // null: not looked at
-  RefillMeter refill_meter_;               // for programs with connections: their load may be asked about
+  std::unique_ptr<IdleCores> idle_cores_;     // null: not looked at
+  std::shared_ptr<const AwakeReport> awake_;  // null: not kept awake, or it is noted until when
+  RefillMeter refill_meter_;                  // for programs with connections: their load may be asked about
   bool has_connections_ = false;
   int cores_in_facts_ = 0;            // by look_at_cores
   std::vector<int> own_descriptors_;  // of the drainer's thread alone

@@ -6,10 +6,12 @@
 #include <sched.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "base/result.h"
+#include "recorder/awake_report.h"
 
 namespace contrafact::recorder {
 
@@ -22,8 +24,8 @@ class IdleCores {
  public:
   // Watches the cores that `pid` may use now (0: the calling thread). Counts from this call on. Where the kernel does
   // not say, look() finds nothing.
-  // `niced_too`: cores that a process with a nice value above 0 uses count as idle, such as those that AwakeCores keeps awake.
-  IdleCores(int32_t pid, Host host, bool niced_too = false);
+  // Cores that AwakeCores keeps awake count as idle, as far as `awake` says for how long that was; null: none are.
+  IdleCores(int32_t pid, Host host, std::shared_ptr<const AwakeReport> awake = nullptr);
   ~IdleCores();
   IdleCores(const IdleCores&) = delete;
   IdleCores& operator=(const IdleCores&) = delete;
@@ -48,19 +50,22 @@ class IdleCores {
 
  private:
   std::optional<uint64_t> idle_ticks();
+  int64_t awake_us() const { return awake_ ? awake_->computed_ns(usable_) / 1'000 : 0; }
+  void count_from(int64_t now_ns);
 
-  const bool niced_too_;
+  const std::shared_ptr<const AwakeReport> awake_;
   cpu_set_t usable_;
   int kept_open_ = -1;
   std::string text_;
   uint64_t ticks_ = 0;
+  int64_t awake_us_ = 0;
   int64_t looked_ns_ = 0;
 };
 
 // "0-3,8": the numbers of these cores.
 std::string core_numbers(const cpu_set_t& cores);
 
-// The sum of the columns `idle` and `iowait`, and with `niced_too` of `nice`, of these cores' lines, in ticks; none if there is no such line.
-std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores, bool niced_too = false);
+// The sum of the columns `idle` and `iowait` of these cores' lines, in ticks; none if there is no such line.
+std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores);
 
 }  // namespace contrafact::recorder

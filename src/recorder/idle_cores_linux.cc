@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/high_descriptor.h"
@@ -13,8 +14,7 @@
 namespace contrafact::recorder {
 namespace {
 
-constexpr size_t kColumnNice = 1, kColumnIdle = 3,
-                 kColumnWaiting = 4;  // behind the name: user nice system idle iowait ...
+constexpr size_t kColumnIdle = 3, kColumnWaiting = 4;  // behind the name: user nice system idle iowait ...
 
 // Takes a number from the front; none if there is none.
 std::optional<uint64_t> take_number(std::string_view& text) {
@@ -46,7 +46,7 @@ std::string core_numbers(const cpu_set_t& cores) {
   return list;
 }
 
-std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores, bool niced_too) {
+std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_t& cores) {
   std::optional<uint64_t> sum;
   while (!proc_stat.empty()) {
     std::string_view line = proc_stat.substr(0, proc_stat.find('\n'));
@@ -59,18 +59,23 @@ std::optional<uint64_t> idle_ticks_in(std::string_view proc_stat, const cpu_set_
     for (size_t column = 0; column <= kColumnWaiting; ++column) {
       const std::optional<uint64_t> ticks = take_number(line);
       if (!ticks) break;
-      if (column >= kColumnIdle || (niced_too && column == kColumnNice)) sum = sum.value_or(0) + *ticks;
+      if (column >= kColumnIdle) sum = sum.value_or(0) + *ticks;
     }
   }
   return sum;
 }
 
-IdleCores::IdleCores(int32_t pid, Host host, bool niced_too) : niced_too_(niced_too) {
+IdleCores::IdleCores(int32_t pid, Host host, std::shared_ptr<const AwakeReport> awake) : awake_(std::move(awake)) {
   if (host == Host::recorded_program) kept_open_ = base::moved_high(open_stat());
   CPU_ZERO(&usable_);
   if (sched_getaffinity(pid, sizeof usable_, &usable_) != 0) sched_getaffinity(0, sizeof usable_, &usable_);
+  count_from(base::monotonic_ns());
+}
+
+void IdleCores::count_from(int64_t now_ns) {
   ticks_ = idle_ticks().value_or(0);
-  looked_ns_ = base::monotonic_ns();
+  awake_us_ = awake_us();
+  looked_ns_ = now_ns;
 }
 
 IdleCores::~IdleCores() {
@@ -84,8 +89,7 @@ std::optional<int> IdleCores::widen(int32_t pid) {
   CPU_OR(&now, &now, &usable_);
   if (CPU_EQUAL(&now, &usable_)) return std::nullopt;
   usable_ = now;
-  ticks_ = idle_ticks().value_or(0);
-  looked_ns_ = base::monotonic_ns();
+  count_from(base::monotonic_ns());
   return CPU_COUNT(&usable_);
 }
 
@@ -97,7 +101,7 @@ std::optional<uint64_t> IdleCores::idle_ticks() {
   const ssize_t bytes = pread(fd, text_.data(), text_.size(), 0);
   if (fd != kept_open_) close(fd);
   if (bytes <= 0) return std::nullopt;
-  return idle_ticks_in(std::string_view(text_).substr(0, static_cast<size_t>(bytes)), usable_, niced_too_);
+  return idle_ticks_in(std::string_view(text_).substr(0, static_cast<size_t>(bytes)), usable_);
 }
 
 std::optional<uint32_t> IdleCores::look(int64_t now_ns, bool last) {
@@ -106,7 +110,9 @@ std::optional<uint32_t> IdleCores::look(int64_t now_ns, bool last) {
   const std::optional<uint64_t> ticks = idle_ticks();
   if (!ticks || *ticks < ticks_) return std::nullopt;  // a core went off line, say
   static const auto us_each = static_cast<uint64_t>(1'000'000 / std::max<long>(1, sysconf(_SC_CLK_TCK)));
-  const uint64_t idle_us = (*ticks - std::exchange(ticks_, *ticks)) * us_each;
+  const int64_t now_awake_us = awake_us();
+  const auto kept_awake_us = static_cast<uint64_t>(now_awake_us - std::exchange(awake_us_, now_awake_us));
+  const uint64_t idle_us = (*ticks - std::exchange(ticks_, *ticks)) * us_each + kept_awake_us;
   return static_cast<uint32_t>(std::min<uint64_t>(idle_us, UINT32_MAX));
 }
 

@@ -27,8 +27,24 @@ TEST(IdleCores, AddsUpWhatTheUsableCoresWaited) {
   EXPECT_EQ(idle_ticks_in(kStat, cores({1})), 220u);
 }
 
-TEST(IdleCores, CountNicedProcessesAsIdleIfAsked) {
-  EXPECT_EQ(idle_ticks_in(kStat, cores({0, 1, 12}), true), 618u);
+// What other programs of low priority compute is theirs.
+TEST(IdleCores, CountAsIdleForAsLongAsTheyWereKeptAwake) {
+  cpu_set_t usable;
+  ASSERT_EQ(sched_getaffinity(0, sizeof usable, &usable), 0);
+  int own = 0, foreign = 0;
+  while (!CPU_ISSET(own, &usable)) ++own;
+  while (CPU_ISSET(foreign, &usable)) ++foreign;
+  const auto report = AwakeReport::make();
+  ASSERT_TRUE(report.ok());
+  (*report)->set_computed(own, 1'000'000'000);
+  IdleCores idle(0, Host::record, *report);
+  (*report)->set_computed(own, 1'000'000'000'000);
+  (*report)->set_computed(foreign, 500'000'000'000);
+  const std::optional<uint32_t> us = idle.look(base::monotonic_ns(), true);
+  ASSERT_TRUE(us.has_value());
+  EXPECT_GE(*us, 999'000'000u);
+  EXPECT_LT(*us, 1'100'000'000u);
+  EXPECT_LT(idle.look(base::monotonic_ns(), true).value_or(0), 100'000'000u) << "each is counted once";
 }
 
 TEST(IdleCores, AreNotKnownWithoutALine) {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/hex.h"
+#include "format/fact_keys.h"
 #include "recorder/awake_cores.h"
 #include "recorder/process_facts.h"
 
@@ -36,18 +37,18 @@ base::Result<std::unique_ptr<ProcessLog>> ProcessLog::begin(deferred::SharedArea
   auto writer = format::Writer::create(std::move(sink), options.compression_level);
   if (!writer) return writer.error();
   std::unique_ptr<ProcessLog> log(new ProcessLog(std::move(area)));
-  bool kept_awake = false;
   for (const Fact& fact : options.facts) {
     log->tables_.fact(fact.key, fact.value);
     log->has_said_unseen_ |= fact.key.starts_with(kUnseenSchedulers);
-    kept_awake |= fact.key == kAwakeFact;
   }
+  if (options.awake) log->tables_.fact(format::kAwakeFact, std::to_string(AwakeCores::kTurnNs));
   std::unique_ptr<IdleCores> idle_cores;
   if (options.cpu_switches && !is_under_quota(log->pid_))
-    idle_cores = std::make_unique<IdleCores>(log->pid_, Host::record, kept_awake);
+    idle_cores = std::make_unique<IdleCores>(log->pid_, Host::record, options.awake);
   log->log_ = std::make_unique<EventLog>(std::move(*writer), log->tables_, log->addresses_, options.access_sets_max,
                                          nullptr, std::move(idle_cores), std::move(options.diagnostics));
   log->log_->take_texts(&log->texts_);
+  log->log_->watch_awake(std::move(options.awake));
   return log;
 }
 

@@ -30,7 +30,8 @@ namespace contrafact::recorder {
 class ProcessLog final : public deferred::SharedDrainer::Owner {
  public:
   struct Options {
-    std::vector<Fact> facts;  // beside the process' own
+    std::vector<Fact> facts;                   // beside the process' own
+    std::shared_ptr<const AwakeReport> awake;  // as of the recorder
     int compression_level = 1;
     uint32_t access_sets_max = 1 << 19;
     bool cpu_switches = true;  // come with each pass

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "deferred/drainer.h"
+#include "format/fact_keys.h"
 #include "format/writer.h"
 #include "recorder/address_table.h"
 #include "recorder/awake_cores.h"
@@ -58,11 +59,8 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
 
   auto impl = std::make_unique<Impl>();
   for (const Fact& fact : process_facts(options.command_arguments)) impl->tables.fact(fact.key, fact.value);
-  bool kept_awake = false;
-  for (const Fact& fact : options.facts) {
-    impl->tables.fact(fact.key, fact.value);
-    kept_awake |= fact.key == kAwakeFact;
-  }
+  for (const Fact& fact : options.facts) impl->tables.fact(fact.key, fact.value);
+  if (options.awake) impl->tables.fact(format::kAwakeFact, std::to_string(AwakeCores::kTurnNs));
   impl->tables.fact("recorder.memory_bytes_max", std::to_string(options.memory_bytes_max));
   impl->tables.fact("recorder.drain_interval_ms", std::to_string(options.drain_interval_ms));
 
@@ -72,7 +70,8 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
     auto opened = CpuSwitches::open();
     if (opened) {
       switches = std::move(*opened);
-      if (!is_under_quota(0)) idle_cores = std::make_unique<IdleCores>(0, Host::recorded_program, kept_awake);
+      if (options.idle_cores && !is_under_quota(0))
+        idle_cores = std::make_unique<IdleCores>(0, Host::recorded_program, options.awake);
     }
     impl->tables.fact("cpu.switches", opened ? "kernel" : "unavailable: " + opened.error().message);
   } else {
@@ -80,6 +79,7 @@ base::Result<std::unique_ptr<Recorder::Impl>> Recorder::Impl::start(Options opti
   }
   impl->log = std::make_unique<EventLog>(std::move(*writer), impl->tables, impl->addresses, options.access_sets_max,
                                          std::move(switches), std::move(idle_cores), options.diagnostics);
+  impl->log->watch_awake(options.awake);
 
   auto drainer = deferred::Drainer::start({.layout = trace_layout(),
                                            .memory_bytes_max = options.memory_bytes_max,

@@ -28,6 +28,7 @@
 #include "format/event.h"
 #include "format/sink.h"
 #include "recorder/addressed_calls.h"
+#include "recorder/awake_report.h"
 
 namespace contrafact::recorder {
 
@@ -58,6 +59,8 @@ struct Options {
   bool cpu_switches = true;            // ask the kernel for context switches
   bool command_arguments = true;       // in the fact `command`; else the program's name alone
   std::vector<Fact> facts;             // beside those that the recorder finds itself (pid, cores, clock, command, ...)
+  std::shared_ptr<const AwakeReport> awake;  // what keeps idle cores awake meanwhile; null: nothing
+  bool idle_cores = true;                    // look at how long cores are idle
   // Called with trouble (disk full, ...), one line each, on the drainer's thread, which has none of the process's
   // descriptors (base/own_descriptors.h). May be empty.
   std::function<void(std::string_view line)> diagnostics;

@@ -107,6 +107,22 @@ TEST_F(RecorderTest, IdleCoresAreCountedToTheEnd) {
   EXPECT_GE(idle, 2);
 }
 
+TEST_F(RecorderTest, UntilWhenCoresWereKeptAwakeIsAFact) {
+  const auto report = AwakeReport::make();
+  ASSERT_TRUE(report.ok());
+  start({.awake = *report})->stop("exit");
+  EXPECT_EQ(load().facts.at("cores.awake_ns"), "500000000");
+  EXPECT_FALSE(load().facts.contains("cores.awake_until_ns")) << "to the end";
+  std::filesystem::remove(path_);
+  auto recorder = start({.awake = *report});
+  (*report)->set_until(1234);
+  recorder->stop("exit");
+  EXPECT_EQ(load().facts.at("cores.awake_until_ns"), "1234");
+  std::filesystem::remove(path_);
+  start()->stop("exit");
+  EXPECT_FALSE(load().facts.contains("cores.awake_ns"));
+}
+
 TEST_F(RecorderTest, ArgumentsAreLeftOutWhereTheyAreNotWanted) {
   start({.command_arguments = false})->stop("test");
   const std::string name = load().facts.at("command");

@@ -21,7 +21,7 @@ constexpr size_t kSeldom = 3;    // for less than a third of what it does
 class WorkFinder {
  public:
   WorkFinder(const model::Facts& facts, const model::Requests& requests)
-      : facts_(facts), trace_(facts.trace()), waits_(woken_waits(facts, true)) {
+      : facts_(facts), trace_(facts.trace()), waits_(waits_woken_by_any(facts)) {
     add_waits_for_results();
     for (const model::TaskRow& task : trace_.tasks) {
       if (task.kind != model::TaskKind::thread && task.start.valid() && task.end.valid())

@@ -6,7 +6,9 @@
 
 #include <string>
 
+#include "model/cpu_time_for_test.h"
 #include "whatif/load.h"
+#include "whatif/request_run.h"
 #include "whatif/simulated_text_for_test.h"
 
 namespace contrafact::whatif {
@@ -107,6 +109,21 @@ TEST(HandedWork, IsDoneByAsManyThreadsAsThereAre) {
     EXPECT_NEAR(most({.pool_sizes = {{model::PoolId(0), 8}}}), 200, 6) << native;  // limited by the two
     EXPECT_NEAR(most({.pool_sizes = {{model::PoolId(0), 8}}, .thread_sizes = {{"keeper-#", 4}}}), 400, 12) << native;
   }
+}
+
+// A program's first thread has no task of its own: to look through all that it did for each piece of work would take many times as long.
+TEST(HandedWork, OfManyRequestsMayBeDoneByAThreadThatNobodyStarted) {
+  constexpr int kRequests = 40'000;
+  constexpr double kSecondsMost = 2;
+  std::string text = requests_that_hand_over(true, kRequests);
+  for (const std::string_view run : {"0 main task_spawn r1 c1 - keep\n", "0 k1 task_start r1\n"})
+    text.erase(text.find(run), run.size());
+  const size_t end = text.find("k1 task_end r1\n"), line = text.rfind('\n', end) + 1;
+  text.erase(line, text.find('\n', line) + 1 - line);
+  const model::Trace trace = parsed(text);
+  const model::Facts facts(trace);
+  const model::Requests requests = model::requests_by_connection(trace);
+  EXPECT_LT(model::cpu_seconds_of([&] { EXPECT_TRUE(with_request_tasks(facts, requests).ok()); }), kSecondsMost);
 }
 
 }  // namespace

@@ -108,10 +108,13 @@ double left_out_ns(std::span<const AfterIdle> after_idle, int64_t full_ns) {
 // By paths, as the mix of requests need not be the same in both kinds of turns.
 std::optional<MeasuredCold> measured_cold(const DrawnRequests& drawn, const model::AwakeTurns& awake) {
   constexpr size_t kEachMin = 50;
+  constexpr double kUnsureMost = 0.2;  // requests that differ so much among themselves say nothing
   std::vector<model::Turn> turns;
+  size_t behind = 0;
   for (const RequestTemplate& one : drawn.all) {
     const RunRequest& served = drawn.served[one.request];
     turns.push_back(awake.of(served.arrived_ns, served.answered_ns));
+    if (served.answered_ns > awake.until_ns()) ++behind;
   }
   size_t awake_count = 0, count = 0;
   double more_ns = 0, variance = 0, mean_ns = 0;  // sums of the requests on cores that were left alone
@@ -126,6 +129,9 @@ std::optional<MeasuredCold> measured_cold(const DrawnRequests& drawn, const mode
   }
   if (count < kEachMin || awake_count < kEachMin || mean_ns <= 0) return std::nullopt;
   MeasuredCold found{.share = std::max(0.0, more_ns / mean_ns), .error = 2 * std::sqrt(variance) / mean_ns};
+  if (found.error > kUnsureMost) return std::nullopt;
+  const double estimated = static_cast<double>(behind) / static_cast<double>(drawn.all.size());
+  found.error += estimated * std::max(0.0, kEstimateError * found.share - found.error);
   std::vector<bool> is_left_alone(drawn.program.fibers.size());
   size_t left_alone = 0;
   for (size_t i = 0; i < drawn.all.size(); ++i) {

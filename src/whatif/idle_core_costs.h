@@ -13,12 +13,15 @@
 
 namespace contrafact::whatif {
 
+inline constexpr double kEstimateError = 0.5;  // of what idle cores are estimated to cost
+
 // What requests computed longer on cores that had been idle, by the turns in which the recorder kept cores awake and those in which it
 // did not.
 struct MeasuredCold {
   int64_t full_ns = 0;  // ColdCores::full_ns(): with that, requests of both kinds of turns compute the same on average
   double share = 0;     // of what requests computed on cores that were left alone
-  double error = 0;     // of that share: two standard errors
+  double error =
+      0;  // of that share: two standard errors; of requests behind AwakeTurns::until_ns() as much as of an estimate
 };
 // Nothing where too few requests were served in turns of either kind. `awake` are those of the recording. REQUIRES: the program's
 // LeftOut::keeps_after_idle

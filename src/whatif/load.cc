@@ -117,7 +117,17 @@ class Clients {
     for (uint32_t i = 0; i < clients; ++i) copier_.add_client(mean_ns * i / clients, ops[i]);
   }
 
-  int64_t think_ns() { return load_.thinks_ns.empty() ? 0 : load_.thinks_ns[dice_.below(load_.thinks_ns.size())]; }
+  int64_t think_ns() {
+    const int64_t ns = load_.thinks_ns.empty() ? 0 : load_.thinks_ns[dice_.below(load_.thinks_ns.size())];
+    return std::max(ns, way_ns());
+  }
+
+  // A client that does not think has to be woken by the answer all the same, and its request has to wake the program's thread. It matters
+  // where threads keep their lag: one that has answered would find the next request at once, and would not leave its core between the two.
+  int64_t way_ns() const {
+    constexpr int64_t kTwoWakesNs = 50'000;
+    return templates_.program().sync.wake_placement.keeps_lag ? kTwoWakesNs : 0;
+  }
 
   const LoadTemplates& templates_;
   const Load& load_;
@@ -131,6 +141,7 @@ class Clients {
 base::Result<SimulateOptions> machine_of(const LoadTemplates& templates, const Variant& variant,
                                          SimulateOptions options) {
   options.build_trace = false;
+  options.preempts_by_lag = true;
   if (variant.cores > 0) options.cores = variant.cores;
   options.pool_sizes.insert(options.pool_sizes.end(), variant.pool_sizes.begin(), variant.pool_sizes.end());
   for (const ThreadSize& size : variant.thread_sizes) {

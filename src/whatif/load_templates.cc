@@ -89,7 +89,14 @@ SimProgram LoadTemplates::compile() {
   }
   std::ranges::sort(marked_);
   marked_.erase(std::ranges::unique(marked_).begin(), marked_.end());
-  return compile_program(facts_, false, left_out_, marked_);
+  SimProgram program = compile_program(facts_, false, left_out_, marked_);
+  // Who takes one waits for it before it asks for the mutex, so that more seem to be out while a giver has the mutex.
+  for (uint32_t i = 0; i < run_.resources.size(); ++i) {
+    const uint32_t pool = run_.first_resource + i;
+    if (pool < program.permits.size() && program.permits[pool] != SimProgram::kPermitsUnknown)
+      program.permits[pool] = run_.resources[i].size;
+  }
+  return program;
 }
 
 // Where the recorder kept cores awake, what idle ones cost is measured, not estimated.
@@ -101,6 +108,9 @@ void LoadTemplates::measure_cold_cores() {
   left_out_.keeps_after_idle = true;
   program_ = compile();
   measured_cold_ = measured_cold(drawn(), awake);
+  // A difference that may be chance is not explained by more than filling caches takes on this machine.
+  if (measured_cold_ && measured_cold_->share < measured_cold_->error)
+    measured_cold_->full_ns = std::min(measured_cold_->full_ns, estimated.full_ns());
   left_out_.keeps_after_idle = false;
   left_out_.cold_cores = measured_cold_ ? estimated.with_full_ns(measured_cold_->full_ns) : estimated;
   program_ = compile();
@@ -180,6 +190,7 @@ void LoadTemplates::find_templates() {
     RequestTemplate made = scan.request(request.root.value, answer_mark);
     made.request = position;
     made.connection = request.connection;
+    made.received_ns = request.received_ns;
     if (made.answer_mark != answer_mark) {
       outside_.push_back(std::move(made));
       continue;
@@ -299,7 +310,6 @@ double LoadTemplates::refill_share() const {
 }
 
 double LoadTemplates::refill_error() const {
-  constexpr double kEstimateError = 0.5;  // of the estimate
   return measured_cold_ ? measured_cold_->error : kEstimateError * refill_share();
 }
 
@@ -334,6 +344,14 @@ std::optional<std::string> LoadTemplates::outside_note() const {
   if (outside_.empty()) return std::nullopt;
   return fmt::format("{} of {} requests are left out: no task or thread that serves them is known to answer",
                      outside_.size(), run_.requests.size());
+}
+
+std::optional<std::string> LoadTemplates::loop_workers_note() const {
+  if (run_.loop_workers.empty()) return std::nullopt;
+  return fmt::format(
+      "an event loop hands work of its requests to threads as {}, and answers later: simulations wait as long as in "
+      "the recording, whatever the load, so that the service can answer less than is said here once all are busy",
+      run_.loop_workers);
 }
 
 std::string LoadTemplates::wait_note(const WaitsBetween& waits) const {
@@ -404,8 +422,7 @@ std::optional<std::string> LoadTemplates::vm_note() const {
 std::optional<std::string> LoadTemplates::compiles_note() const {
   if (!still_compiles()) return std::nullopt;
   return "the JVM had not compiled all that requests run: where cores limit, the service can answer up to twice as "
-         "much "
-         "(record with --warm, or for longer)";
+         "much (record with --warm, or for longer)";
 }
 
 std::vector<std::string> LoadTemplates::notes() const {
@@ -416,6 +433,7 @@ std::vector<std::string> LoadTemplates::notes() const {
   add(length_note());
   for (uint32_t pool = 0; pool < kept_workers_.size(); ++pool) add(kept_workers_note(pool));
   add(outside_note());
+  add(loop_workers_note());
   for (const WaitsBetween& waits : unknown_waits()) add(wait_note(waits));
   add(slow_beginning_note());
   add(still_faster_note());

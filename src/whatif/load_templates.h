@@ -96,6 +96,7 @@ class LoadTemplates {
   std::optional<std::string> length_note() const;
   std::optional<std::string> kept_workers_note(uint32_t pool) const;
   std::optional<std::string> outside_note() const;
+  std::optional<std::string> loop_workers_note() const;
   std::string wait_note(const WaitsBetween& waits) const;
   std::optional<std::string> slow_beginning_note() const;
   std::optional<std::string> still_faster_note() const;

@@ -236,7 +236,7 @@ class ResourceFinder {
     return takes > 0 && static_cast<double>(matched) >= kBalancedMin * static_cast<double>(std::max(takes, gives));
   }
 
-  // As many as were out when a thread had to wait. 0: not told, as it was another number each time.
+  // As many as were out when a thread had to wait. 0: not known, as it was another number each time.
   uint32_t size_of(const Found& found) const {
     std::vector<Found::Use> uses = found.uses;
     std::ranges::stable_sort(uses, [](const Found::Use& x, const Found::Use& y) {
@@ -260,7 +260,7 @@ class ResourceFinder {
     return near * 4 >= waits * 3 ? static_cast<uint32_t>(most) : 0;
   }
 
-  std::string name_of(const Found& found) const {
+  std::string name_of(const Found& found) {
     std::string name = "a resource";
     if (found.taken_at.valid()) {
       const format::ContextRow& row = trace_.contexts[found.taken_at.index()];
@@ -268,9 +268,8 @@ class ResourceFinder {
     }
     const model::ThreadId thread = trace_.thread_of(model::EventIndex(found.uses.front().event));
     name = model::with_process(trace_, model::process_of(trace_, thread), std::move(name));
-    const auto alike = static_cast<size_t>(
-        std::ranges::count_if(made_.all, [&](const OwnResource& one) { return one.name.starts_with(name); }));
-    return alike == 0 ? name : name + " " + std::to_string(alike + 1);
+    const size_t alike = ++of_name_[name];
+    return alike == 1 ? name : name + " " + std::to_string(alike);
   }
 
   const Trace& trace_;
@@ -280,6 +279,7 @@ class ResourceFinder {
   std::map<MutexPlace, uint32_t> taken_at_, given_at_;  // the condition
   std::unordered_map<uint32_t, uint32_t> mutex_of_;     // by condition
   std::map<uint32_t, Found> found_;                     // by condition or semaphore
+  std::map<std::string, size_t> of_name_;               // how many resources have it
 };
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <regex>
 #include <string>
+#include <vector>
 
 #include "whatif/load.h"
 #include "whatif/load_templates.h"
@@ -22,7 +24,8 @@ constexpr std::string_view kRows =
 constexpr std::string_view kName = "Pool.acquire";
 constexpr int64_t kRoundNs = 50'000'000, kHeldNs = 8'000'000;
 
-enum class How { condition, condition_with_retry, semaphore, handed_by_main };
+// Behind a giver: every other time the third thread asks for the mutex while the first one has it to give its object back.
+enum class How { condition, condition_with_retry, condition_behind_a_giver, semaphore, handed_by_main };
 
 struct Taking {
   int64_t time_ns;  // when it has one
@@ -50,6 +53,12 @@ Taking taking(How how, const std::string& thread, int64_t at_ns, int64_t woken_n
   return {at_ns + 20, text + line(at_ns + 20, "lock_release m take")};
 }
 
+// Asks for the mutex while a giver has it for another 10 ns.
+Taking taking_behind(const std::string& thread, int64_t at_ns) {
+  return {at_ns + 10, fmt::format("{1} {0} lock_request m take\n{2} {0} lock_acquired m\n{2} {0} lock_release m take\n", thread,
+                                  at_ns, at_ns + 10)};
+}
+
 std::string giving(How how, const std::string& thread, int64_t at_ns) {
   const auto line = [&](int64_t ns, std::string_view words) { return fmt::format("{} {} {}\n", ns, thread, words); };
   if (how == How::semaphore) return line(at_ns, "sync_signal s give");
@@ -65,10 +74,13 @@ std::string service(How how, int rounds = 10) {
   std::array<int64_t, 3> idle_ns{};
   for (int round = 0; round < rounds; ++round) {
     const int64_t at_ns = kRoundNs * round + 20'000'000;
+    int64_t given_ns = 0;  // by the first thread
     for (int k = 0; k < 3; ++k) {
       const std::string thread = fmt::format("w{}", k + 1), connection(1, static_cast<char>('a' + k));
-      const int64_t begin_ns = at_ns + 100 * k, woken_ns = k == 2 ? at_ns + kHeldNs + 1000 : 0;
-      const Taking took = taking(how, thread, begin_ns + 10, woken_ns);
+      const bool is_late = how == How::condition_behind_a_giver && k == 2 && round % 2 == 0;
+      const int64_t begin_ns = is_late ? given_ns : at_ns + 100 * k;
+      const int64_t woken_ns = k == 2 && !is_late ? at_ns + kHeldNs + 1000 : 0;
+      const Taking took = is_late ? taking_behind(thread, begin_ns + 10) : taking(how, thread, begin_ns + 10, woken_ns);
       const int64_t held_ns = took.time_ns + 20, end_ns = held_ns + kHeldNs;
       threads[k] += fmt::format("{0} {1} block_begin poll -\n{2} {1} block_end poll\n{2} {1} receive {3} 10\n",
                                 idle_ns[k], thread, begin_ns, connection);
@@ -78,6 +90,7 @@ std::string service(How how, int rounds = 10) {
         main += giving(how, "main", end_ns);
       else
         threads[k] += giving(how, thread, end_ns);
+      if (k == 0) given_ns = end_ns;
       idle_ns[k] = end_ns + 100;
       threads[k] += fmt::format("{} {} send {} 10\n", idle_ns[k], thread, connection);
     }
@@ -110,6 +123,23 @@ TEST(OwnResources, WhatOneThreadHandsToAnotherIsNone) {
   EXPECT_TRUE(own_resources(parsed(service(How::handed_by_main))).all.empty());
 }
 
+// Each takes one of another kind first, by a method whose name merely begins like that.
+TEST(OwnResources, HaveANumberOnlyWhereOthersHaveTheirName) {
+  std::string text = service(How::semaphore);
+  text = std::regex_replace(text, std::regex("(\\d+) (\\w+) lock_acquire s take\n"),
+                            "$1 $2 lock_acquire z all\n$1 $2 lock_acquire s take\n");
+  text = std::regex_replace(text, std::regex("lock_request s take"), "lock_request z all");
+  text = std::regex_replace(text, std::regex("(\\d+) (\\w+) lock_acquired s\n"),
+                            "$1 $2 lock_acquired z\n$1 $2 lock_request s take\n$1 $2 lock_acquired s\n");
+  text = std::regex_replace(text, std::regex("(\\d+) (\\w+) sync_signal s give\n"),
+                            "$1 $2 sync_signal s give\n$1 $2 sync_signal z give\n");
+  const OwnResources found =
+      own_resources(parsed("method all Pool.acquire_all pool.cc:30\ncontext all - all:31\nlock z semaphore\n" + text));
+  std::vector<std::string> names;
+  for (const OwnResource& one : found.all) names.push_back(one.name);
+  EXPECT_THAT(names, testing::ElementsAre("Pool.acquire_all", "Pool.acquire"));
+}
+
 double most_per_second(const model::Trace& trace, uint32_t resource_size) {
   const model::Facts facts(trace);
   const model::Requests requests = model::requests_by_connection(trace);
@@ -131,10 +161,24 @@ double most_per_second(const model::Trace& trace, uint32_t resource_size) {
 
 // Two objects for 8 ms each; with a third one, each of three threads is busy all the time.
 TEST(OwnResources, UnderLoadTheyLimitTheService) {
-  for (const How how : {How::condition, How::condition_with_retry, How::semaphore}) {
+  for (const How how : {How::condition, How::condition_with_retry, How::condition_behind_a_giver, How::semaphore}) {
     const model::Trace trace = parsed(service(how));
     EXPECT_NEAR(most_per_second(trace, 0), 250, 6);
     EXPECT_NEAR(most_per_second(trace, 3), 375, 9);
+  }
+}
+
+// Where threads keep their lag: one that answers leaves its core before the next request comes.
+TEST(OwnResources, AClientThatDoesNotThinkIsWokenAllTheSame) {
+  for (const int64_t way_ns : {0, 50'000}) {
+    const model::Trace trace = parsed((way_ns > 0 ? "fact system \"Linux 6.12.1 x86_64\"\n" : "") + service(How::condition));
+    const model::Facts facts(trace);
+    const base::Result<LoadSimulator> simulator = LoadSimulator::make(facts, model::requests_by_connection(trace));
+    ASSERT_TRUE(simulator.ok());
+    const base::Result<LoadRun> run = simulator->simulate({}, {.clients = 1, .requests = 20}, {});
+    ASSERT_TRUE(run.ok());
+    for (size_t i = 1; i < run->served.size(); ++i)
+      EXPECT_EQ(run->served[i].arrived_ns - run->served[i - 1].answered_ns, way_ns);
   }
 }
 

@@ -62,7 +62,7 @@ std::vector<uint32_t> handed_on_by(const DrawnRequests& drawn, const std::vector
 }
 
 // Of what the thread did in the recording, the part in which requests were served that are drawn: by its times on a core, or if the kernel
-// did not tell of these by its events. Of other requests served meanwhile it did as much for each.
+// did not report these by its events. Of other requests served meanwhile it did as much for each.
 double part_while_drawn(const DrawnRequests& drawn, uint32_t thread) {
   const model::Trace& trace = drawn.facts.trace();
   const uint32_t first = drawn.all.front().request, last = drawn.all.back().request;

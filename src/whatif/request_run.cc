@@ -13,6 +13,7 @@
 #include "model/sends.h"
 #include "model/task_walk.h"
 #include "whatif/handed_work.h"
+#include "whatif/loop_work.h"
 
 namespace contrafact::whatif {
 namespace {
@@ -70,6 +71,7 @@ class RequestTasks {
     for (const HandedWork& handed : handed_) {
       if (handed.work.exists()) servers_[thread_at(handed.work)];
     }
+    made_.loop_workers = loop_workers(facts_, given_);
     add_idle_alike();
     make_pools();
     for (size_t i = 0; i < requests_.size(); ++i) add_request(i);
@@ -134,33 +136,32 @@ class RequestTasks {
   }
 
   // Of a native program's thread, which is seldom named: what it runs.
-  model::MethodId body_of(uint32_t thread) const {
-    if (!model::is_native(trace_)) return {};
+  model::MethodId body_of(uint32_t thread) { return model::is_native(trace_) ? run_of(thread) : model::MethodId(); }
+
+  // What the thread was started to run: its first task. None: nobody started it, as a program's first thread. It may have no task at
+  // all, so it is looked through once.
+  model::MethodId run_of(uint32_t thread) {
+    const auto [run, is_new] = run_of_.try_emplace(thread);
+    if (!is_new) return run->second;
     const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
     for (uint32_t i = range.begin; i < range.end; ++i) {
       if (trace_.kind[i] != EventKind::task_start) continue;
-      const TaskRow& run = trace_.tasks[trace_.a[i]];
-      return run.kind == model::TaskKind::thread ? run.body : model::MethodId();
+      const TaskRow& first = trace_.tasks[trace_.a[i]];
+      if (first.kind == model::TaskKind::thread) run->second = first.body;
+      break;
     }
-    return {};
-  }
-
-  model::MethodId run_of(uint32_t thread) const {
-    const model::EventRange range = trace_.thread_events(model::ThreadId(thread));
-    for (uint32_t i = range.begin; i < range.end; ++i) {
-      if (trace_.kind[i] == EventKind::task_start && trace_.tasks[trace_.a[i]].kind == model::TaskKind::thread)
-        return trace_.tasks[trace_.a[i]].body;
-    }
-    return {};
+    return run->second;
   }
 
   // Further threads of groups that do work for requests: a load at which all have some comes later.
   void add_idle_alike() {
     std::set<std::pair<std::pair<uint32_t, std::string>, uint32_t>> groups;
     const auto group_of = [&](uint32_t thread) { return std::pair(likeness_of(thread), run_of(thread).value); };
+    std::set<uint32_t> work_for_requests;
     for (const HandedWork& handed : handed_) {
-      if (handed.work.exists()) groups.insert(group_of(thread_at(handed.work)));
+      if (handed.work.exists()) work_for_requests.insert(thread_at(handed.work));
     }
+    for (const uint32_t thread : work_for_requests) groups.insert(group_of(thread));
     for (uint32_t thread = 0; thread < trace_.threads.size() && !groups.empty(); ++thread) {
       if (facts_.uses()[thread].role != model::ThreadRole::worker && !servers_.contains(thread) &&
           run_of(thread).valid() && groups.contains(group_of(thread)))
@@ -189,6 +190,7 @@ class RequestTasks {
     RunRequest& run = made_.requests[number];
     run.connection = request.connection;
     run.arrived_ns = request.arrived_ns;
+    if (request.received != kNowhere) run.received_ns = trace_.time_ns[request.received];
     run.answered_ns = request.answered_ns;
     if (request.first.exists()) {
       request.first = with_waiting(request.first);
@@ -498,6 +500,7 @@ class RequestTasks {
   RequestRun made_;
   std::map<uint32_t, Server> servers_;
   std::map<uint32_t, PoolId> pool_of_thread_;
+  std::map<uint32_t, model::MethodId> run_of_;                 // by thread
   mutable std::map<uint32_t, std::vector<Outermost>> walked_;  // by thread
   std::vector<HandedWork> handed_;
   std::vector<PutIn> put_in_;

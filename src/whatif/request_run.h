@@ -12,6 +12,7 @@
 // Pure; linear in the events but for sorts.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -28,6 +29,7 @@ struct RunRequest {
       UINT32_MAX;  // event of RequestRun::trace, model::end_of_send(); UINT32_MAX: where `root` completes
   uint32_t connection = UINT32_MAX;
   int64_t arrived_ns = 0;
+  int64_t received_ns = INT64_MIN;  // INT64_MIN: no event says when
   int64_t answered_ns = 0;
 };
 
@@ -37,6 +39,7 @@ struct RequestRun {
   // Resources of the program's own are pools of `trace` from this number on.
   uint32_t first_resource = 0;
   std::vector<OwnResource> resources;
+  std::string loop_workers;  // who does what event loops wait for (loop_work.h); empty: nobody is known to
 };
 
 // `requests` are those of `facts.trace()`.

@@ -13,6 +13,7 @@ namespace contrafact::whatif {
 struct RequestTemplate {
   uint32_t request = UINT32_MAX;  // position in model::Requests::all
   uint32_t connection = UINT32_MAX;
+  int64_t received_ns = INT64_MIN;    // INT64_MIN: not known
   std::vector<uint32_t> tasks;        // the root is the first
   std::vector<uint32_t> threads;      // that it starts
   uint32_t answer_mark = UINT32_MAX;  // the operation that answers; UINT32_MAX: the root's completion

@@ -39,7 +39,10 @@ int64_t stays_ns(const SimProgram& program) {
 
 // If hand-overs are to take no time, woken threads do not wait beside an idle core, either.
 WakePlacement wake_placement(const SimProgram& program, const SimulateOptions& options) {
-  return options.recorded_latencies ? program.sync.wake_placement : WakePlacement();
+  if (!options.recorded_latencies) return {};
+  WakePlacement placement = program.sync.wake_placement;
+  placement.by_lag = placement.keeps_lag && options.preempts_by_lag;
+  return placement;
 }
 
 // No more cores than fibers are ever busy. Each core costs memory, and a trace may claim billions of them.

@@ -4,8 +4,8 @@
 // which it had run less than others.
 //
 // A thread that wants a core gets the one that it used last, if that is idle, else another idle one, else it queues for
-// the one that it used last. A woken thread may queue although another core is idle, or preempt the running thread
-// (sim_wake_placement.h). An idle core takes a thread out of another core's run queue only when the thread has waited
+// the one that it used last. A woken thread may queue although another core is idle, or preempt the running thread:
+// as often as recorded, or, under another load than the recorded one, by its lag (sim_wake_placement.h). An idle core takes a thread out of another core's run queue only when the thread has waited
 // there for a while: Linux leaves a thread where its data is in the caches, and does not look for work at all where a
 // core idles for short times only.
 //
@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -89,15 +90,11 @@ class SimSlices {
     const uint32_t chosen = core_for(thread);
     Core& core = cores_[chosen];
     see_least(core, now_ns);
-    move(thread, chosen);
-    thread.ran_ns = std::max(thread.ran_ns, core.least_ran_ns - kOwedMostNs);
-    const bool preempts = std::exchange(thread.woken, false) && core.id != kNone && next_preempts();
-    thread.stays = false;
+    const bool preempts = placement_.by_lag ? place_by_lag(core, chosen, id) : place(core, chosen, thread);
+    thread.woken = thread.stays = false;
     if (core.id == kNone) return start(core, now_ns, id);
-    if (preempts) {
-      thread.ran_ns = std::min(thread.ran_ns, core.least_ran_ns - 1);
-      core.slice_end_ns = now_ns;
-    }
+    if (preempts) core.slice_end_ns = now_ns;
+    if (placement_.by_lag) renew_slice(core, now_ns);
     push(core, now_ns, id);
     if ((core.ready.size() == 1 || preempts) && chosen != pending_)
       core.end_ns = std::min(core.end_ns, std::max(core.slice_end_ns, now_ns));
@@ -139,6 +136,7 @@ class SimSlices {
     if (pending_ == kNone) return;
     Core& core = cores_[pending_];
     pending_ = kNone;
+    if (placement_.by_lag) keep_lag(core);
     leave(core, now_ns);
     dispatch(core, now_ns);
   }
@@ -195,6 +193,8 @@ class SimSlices {
     int64_t end_ns = INT64_MAX;  // the next decision; of an idle core, when it may take another's thread
     int64_t least_ran_ns = 0;    // least `ran_ns` of the threads that it may run, at the last choice
     std::vector<Ready> ready;
+    double ready_ran_ns = 0;         // the sum of theirs
+    std::vector<uint32_t> departed;  // threads that left it for a wait while they had run more than the average
   };
   struct Thread {
     uint32_t core = kNone;  // that it uses, waits for, or used last
@@ -203,11 +203,94 @@ class SimSlices {
     int64_t queued_ns = 0;  // when it began to wait for its core
     bool woken = false;     // and has not asked for a core since
     bool stays = false;     // it was woken, and queues for its core although another is idle
+    bool departed = false;  // one of its core's `departed`
+    double lag_ns = 0;      // by which it had run less than the average when it left its core for a wait
   };
 
   Thread& thread_of(uint32_t id) {
     if (id >= threads_.size()) threads_.resize(id + 1);
     return threads_[id];
+  }
+
+  // A woken thread keeps a little of its lead. Whether it preempts the thread that uses the core, if one does.
+  bool place(Core& core, uint32_t number, Thread& thread) {
+    move(thread, number);
+    thread.ran_ns = std::max(thread.ran_ns, core.least_ran_ns - kOwedMostNs);
+    if (!thread.woken || core.id == kNone || !next_preempts()) return false;
+    thread.ran_ns = std::min(thread.ran_ns, core.least_ran_ns - 1);
+    return true;
+  }
+
+  // The same as Linux does it since 6.12: a thread comes back with the lag that it left with, and preempts the running
+  // one if that has then run more than the average.
+  bool place_by_lag(Core& core, uint32_t number, uint32_t id) {
+    Thread& thread = threads_[id];
+    const bool was_here = thread.departed && thread.core == number;
+    const double ran_ns = static_cast<double>(thread.ran_ns);
+    forget_departed(thread, id);
+    thread.core = number;
+    const Average others = average(core);
+    const double lag_ns = std::exchange(thread.lag_ns, 0);
+    if (others.count == 0) {
+      thread.ran_ns = core.least_ran_ns;
+      return false;
+    }
+    const double count = static_cast<double>(others.count);
+    // One that had run more, and is back before the others have caught up, is where it was.
+    const double placed_ns = was_here ? std::max(ran_ns, others.ran_ns) : others.ran_ns - lag_ns * (count + 1) / count;
+    thread.ran_ns = static_cast<int64_t>(placed_ns);
+    if (core.id == kNone) return false;
+    constexpr double kRoundingNs = 1;
+    const double all_ns = (others.ran_ns * count + placed_ns) / (count + 1);
+    return static_cast<double>(threads_[core.id].ran_ns) > all_ns + kRoundingNs;
+  }
+
+  struct Average {
+    double ran_ns = 0;
+    size_t count = 0;
+  };
+
+  // Of all that compete for the core. A thread that has run more than the average competes on while it waits for
+  // something else, until the others have caught up.
+  Average average(const Core& core) const {
+    double sum_ns = core.ready_ran_ns;
+    for (const uint32_t id : core.departed) sum_ns += static_cast<double>(threads_[id].ran_ns);
+    if (core.id != kNone) sum_ns += static_cast<double>(threads_[core.id].ran_ns);
+    const size_t count = core.ready.size() + core.departed.size() + (core.id != kNone);
+    return {count == 0 ? 0 : sum_ns / static_cast<double>(count), count};
+  }
+
+  // The thread that uses the core leaves it for a wait.
+  void keep_lag(Core& core) {
+    Thread& thread = threads_[core.id];
+    const double most_ns = 2 * static_cast<double>(slice_ns_);
+    thread.lag_ns = std::min(average(core).ran_ns - static_cast<double>(thread.ran_ns), most_ns);
+    if (thread.lag_ns >= 0) return;
+    thread.lag_ns = 0;
+    if (core.ready.empty()) return;
+    thread.departed = true;
+    core.departed.push_back(core.id);
+  }
+
+  void forget_departed(Thread& thread, uint32_t id) {
+    if (std::exchange(thread.departed, false)) std::erase(cores_[thread.core].departed, id);
+  }
+
+  // Those with which the others have caught up compete no more.
+  void let_departed_go(Core& core) {
+    if (core.departed.empty()) return;
+    const double all_ns = core.ready.empty() ? std::numeric_limits<double>::infinity() : average(core).ran_ns;
+    std::erase_if(core.departed, [&](uint32_t id) {
+      if (static_cast<double>(threads_[id].ran_ns) > all_ns) return false;
+      threads_[id].departed = false;
+      return true;
+    });
+  }
+
+  // A thread that has used its core alone for longer than a slice has a new one.
+  void renew_slice(Core& core, int64_t now_ns) {
+    if (core.slice_end_ns >= now_ns) return;
+    core.slice_end_ns = base::add_saturated(now_ns, slice_ns_ - (now_ns - core.slice_end_ns) % slice_ns_);
   }
 
   // Whether the next woken thread preempts another one: the recorded share of them does, spread evenly.
@@ -298,18 +381,26 @@ class SimSlices {
   void push(Core& core, int64_t now_ns, uint32_t id) {
     threads_[id].queued_ns = now_ns;
     core.ready.push_back({threads_[id].ran_ns, id});
+    core.ready_ran_ns += static_cast<double>(threads_[id].ran_ns);
     std::push_heap(core.ready.begin(), core.ready.end());
     ++ready_;
   }
 
   void dispatch(Core& core, int64_t now_ns) {
+    let_departed_go(core);
     if (core.ready.empty()) return take_from_others(core, now_ns);
     std::pop_heap(core.ready.begin(), core.ready.end());
     const Ready next = core.ready.back();
     core.ready.pop_back();
+    no_more_ready(core, next.ran_ns);
     one_less_ready();
     core.least_ran_ns = std::max(core.least_ran_ns, next.ran_ns);
     start(core, now_ns, next.id);
+  }
+
+  // Sums of rounded numbers drift: a queue without threads begins anew.
+  static void no_more_ready(Core& core, int64_t ran_ns) {
+    core.ready_ran_ns = core.ready.empty() ? 0 : core.ready_ran_ns - static_cast<double>(ran_ns);
   }
 
   // Once no thread waits any more, idle cores have nothing to look for.
@@ -355,6 +446,7 @@ class SimSlices {
     std::vector<Ready>& queue = cores_[thread.core].ready;
     std::erase_if(queue, [&](const Ready& ready) { return ready.id == longest; });
     std::make_heap(queue.begin(), queue.end());
+    no_more_ready(cores_[thread.core], thread.ran_ns);
     one_less_ready();
     move(thread, static_cast<uint32_t>(&idle - cores_.data()));
     start(idle, now_ns, longest);

@@ -181,5 +181,53 @@ TEST(SimSlices, WhoIsWokenJustBeforeATickIsTakenByIt) {
   EXPECT_EQ(next_over(slices, kTickNs - 1000), (Over{2, kTickNs + 100'000}));
 }
 
+// One core of a Linux that keeps lags.
+constexpr WakePlacement kByLag{.known = true, .keeps_lag = true, .by_lag = true};
+constexpr int64_t kMsNs = 1'000'000;
+
+// Thread 0 computes for a ms. Thread 1 comes after half of that, waits for the core, and needs it for 10 us only.
+SimSlices after_a_short_turn() {
+  SimSlices slices(1, kSliceNs, 0, kByLag);
+  slices.use(0, kMsNs, 0);
+  slices.use(kMsNs / 2, 10'000, 1);
+  EXPECT_EQ(next_over(slices, kMsNs / 2), (Over{0, kMsNs}));
+  return slices;
+}
+
+TEST(SimSlices, WhoLeftTheCoreToNobodyDoesNotPreempt) {
+  SimSlices slices(1, kSliceNs, 0, kByLag);
+  slices.use(0, kMsNs, 0);
+  EXPECT_EQ(next_over(slices, 0), (Over{0, kMsNs}));
+  slices.settle(kMsNs);
+  slices.use(2 * kMsNs, kMsNs, 1);
+  slices.use(5 * kMsNs / 2, kMsNs, 0);
+  EXPECT_EQ(next_over(slices, 5 * kMsNs / 2), (Over{1, 3 * kMsNs}));
+}
+
+TEST(SimSlices, WhoHadLessThanOthersWhenItLeftPreempts) {
+  SimSlices slices = after_a_short_turn();
+  EXPECT_EQ(next_over(slices, kMsNs), (Over{1, kMsNs + 10'000}));
+  slices.settle(kMsNs + 10'000);
+  slices.use(2 * kMsNs, kMsNs, 2);
+  slices.use(5 * kMsNs / 2, kMsNs / 10, 1);
+  EXPECT_EQ(next_over(slices, 5 * kMsNs / 2), (Over{1, 5 * kMsNs / 2 + kMsNs / 10}));
+}
+
+TEST(SimSlices, WhoHadMoreAndIsBackSoonComesBehindWhoIsNew) {
+  SimSlices slices = after_a_short_turn();
+  slices.settle(kMsNs);
+  slices.use(kMsNs + 2'000, kMsNs, 0);
+  slices.use(kMsNs + 4'000, kMsNs, 2);
+  EXPECT_EQ(next_over(slices, kMsNs + 4'000), (Over{1, kMsNs + 10'000}));
+  EXPECT_EQ(next_over(slices, kMsNs + 10'000), (Over{2, 2 * kMsNs + 10'000}));
+}
+
+TEST(SimSlices, WhoRanAloneForLongHasTheCoreUntilItsNewSliceEnds) {
+  SimSlices slices(1, kSliceNs, 0, kByLag);
+  slices.use(0, 100 * kMsNs, 0);
+  slices.use(10 * kMsNs, kMsNs, 1);
+  EXPECT_EQ(next_over(slices, 10 * kMsNs), (Over{1, 13 * kMsNs}));  // the fourth slice ends after 12 ms
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

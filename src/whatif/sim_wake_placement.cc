@@ -1,6 +1,9 @@
 #include "whatif/sim_wake_placement.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/saturating.h"
@@ -115,12 +118,29 @@ int64_t tick_of(std::span<const int64_t> stuck_ns) {
   return std::clamp(std::min(stuck_ns[stuck_ns.size() * 3 / 4], kMost) / 3 * 4, kLeast, kMost);
 }
 
+// `system`: as "Linux 6.18.44 x86_64".
+bool keeps_lag(std::string_view system) {
+  constexpr std::string_view kLinux = "Linux ";
+  if (!system.starts_with(kLinux)) return false;
+  std::string_view release = system.substr(kLinux.size());
+  const auto number = [&release] {
+    int value = 0;
+    const auto [end, error] = std::from_chars(release.data(), release.data() + release.size(), value);
+    release.remove_prefix(static_cast<size_t>(end - release.data()));
+    if (release.starts_with('.')) release.remove_prefix(1);
+    return error == std::errc() ? value : 0;
+  };
+  const int major = number();
+  return std::pair(major, number()) >= std::pair(6, 12);
+}
+
 }  // namespace
 
 WakePlacement measure_wake_placement(const model::Trace& trace, std::span<const model::CriticalSection> sections,
                                      const Woken& woken, const BusyCores& busy) {
   WakePlacement placement;
   placement.known = woken.known;
+  placement.keeps_lag = keeps_lag(trace.fact("system"));
   if (!woken.known) return placement;
   const std::vector<Leaving> leavings = leavings_of(trace);
   placement.preempting = preempting_share(trace, sections, woken, busy, leavings);

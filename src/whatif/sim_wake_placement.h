@@ -29,6 +29,10 @@ struct WakePlacement {
   // the thread that runs there. The idle core takes those that queue at the next tick.
   double staying = 0;
   int64_t tick_ns = 0;  // between two ticks of one core; > 0 where some stay
+  // Linux since 6.12: a thread keeps its lag, by which it had run less than the others when it left its core for a wait,
+  // and preempts with that. How many do depends on the load: under another one the recorded shares do not hold.
+  bool keeps_lag = false;
+  bool by_lag = false;  // simulate that, in place of the share of those that find all cores in use
 };
 
 // `sections`: of model::critical_sections. `woken`: find_woken of these.

@@ -118,5 +118,21 @@ TEST(WakePlacement, IsNotKnownWithoutTheKernelsSwitches) {
   EXPECT_FALSE(measure_wake_placement(*trace, sections, find_woken(*trace, sections), BusyCores(*trace, 2)).known);
 }
 
+bool keeps_lag(const std::string& system) {
+  const base::Result<model::Trace> trace = model::parse_text("fact system \"" + system + "\"\nthread a\n0 a cpu_in\n");
+  EXPECT_TRUE(trace) << trace.error().message;
+  return measure_wake_placement(*trace, {}, find_woken(*trace, {}), BusyCores(*trace, 2)).keeps_lag;
+}
+
+TEST(WakePlacement, ThreadsKeepTheirLagOnLinuxSince612) {
+  EXPECT_TRUE(keeps_lag("Linux 6.12.0-amd64 x86_64"));
+  EXPECT_TRUE(keeps_lag("Linux 6.18.44-fc-v669 x86_64"));
+  EXPECT_TRUE(keeps_lag("Linux 7.0 x86_64"));
+  EXPECT_FALSE(keeps_lag("Linux 6.8.0-31-generic x86_64"));
+  EXPECT_FALSE(keeps_lag("Linux 6.1.0-13-amd64 x86_64"));
+  EXPECT_FALSE(keeps_lag("Linux"));
+  EXPECT_FALSE(keeps_lag("Darwin 23.1 arm64"));
+}
+
 }  // namespace
 }  // namespace contrafact::whatif

@@ -40,6 +40,9 @@ struct SimulateOptions {
   LockRule lock_rule = LockRule::barging;  // which thread acquires a lock next
   uint64_t seed = 0;     // 0: every hand-over takes the typical time; else one of the recorded ones, drawn by this
   int64_t slice_ns = 0;  // how long a thread keeps a core that others want; 0: as recorded
+  // The load is another one than the recorded: whether a woken thread preempts follows from its lag, where the recorded
+  // system decided by that (sim_wake_placement.h).
+  bool preempts_by_lag = false;
 };
 
 // A thread that still waited when the simulation could not go on.

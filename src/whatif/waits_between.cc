@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
+#include "model/event_parts.h"
 #include "whatif/sim_latency.h"
 #include "whatif/woken_waits.h"
 
@@ -13,33 +13,49 @@ namespace {
 using model::EventKind;
 using model::Trace;
 
-// Whose work an event is a part of: a drawn request.
+// Whose work events are a part of: of which drawn request. Its tasks may stand within its tasks.
 class Owners {
  public:
+  static constexpr uint32_t kNobody = model::OwnedParts::kNobody;
+
   Owners(const Trace& trace, std::span<const RequestTemplate> requests) {
     for (uint32_t i = 0; i < requests.size(); ++i) {
       for (const uint32_t task : requests[i].tasks) {
         const model::TaskRow& row = trace.tasks[task];
-        if (row.start.valid() && row.end.valid()) parts_.push_back({row.start.value, row.end.value, i});
+        if (!row.start.valid() || !row.end.valid()) continue;
+        parts_.add(row.start.value, row.end.value + 1, static_cast<uint32_t>(tasks_.size()));
+        tasks_.push_back({row.end.value, i});
       }
+      const model::TaskRow& root = trace.tasks[requests[i].tasks.front()];
+      if (root.start.valid()) begins_.push_back({root.start.value, i});
     }
-    std::ranges::sort(parts_, {}, &Part::begin);
+    parts_.finish();
+    std::ranges::sort(begins_, {}, &Mark::event);
   }
-  std::optional<uint32_t> of(uint32_t event) const {
-    // Tasks may stand within tasks, all of one request.
-    auto after = std::ranges::upper_bound(parts_, event, {}, &Part::begin);
-    for (int looked_at = 0; after != parts_.begin() && looked_at < kNestedMost; ++looked_at) {
-      if ((--after)->end >= event) return after->request;
+
+  uint32_t of(uint32_t event) const {
+    const uint32_t task = parts_.owner_of(event);
+    return task == kNobody ? kNobody : tasks_[task].request;
+  }
+  // Whether the event is of a task that begins to serve another request behind it: idle workers wait in a task that an earlier request
+  // handed out until a connection is handed to them.
+  bool is_idle(uint32_t event) const {
+    const uint32_t task = parts_.owner_of(event);
+    if (task == kNobody) return false;
+    auto next = std::ranges::upper_bound(begins_, event, {}, &Mark::event);
+    for (; next != begins_.end() && next->event <= tasks_[task].event; ++next) {
+      if (next->request != tasks_[task].request) return true;
     }
-    return std::nullopt;
+    return false;
   }
 
  private:
-  static constexpr int kNestedMost = 8;
-  struct Part {
-    uint32_t begin, end, request;
+  struct Mark {
+    uint32_t event, request;
   };
-  std::vector<Part> parts_;
+  model::OwnedParts parts_;   // by place in tasks_
+  std::vector<Mark> tasks_;   // their ends
+  std::vector<Mark> begins_;  // of requests
 };
 
 // rho from L = p * rho / (1 - rho); `scale` 2: of equal times, of which half as many wait.
@@ -105,8 +121,10 @@ std::vector<WaitsBetween> waits_between(const model::Facts& facts, std::span<con
   };
   std::map<uint32_t, Place> by_method;
   for (const WokenWait& wait : woken_waits(facts)) {
-    const std::optional<uint32_t> waits = owners.of(wait.begin), wakes = owners.of(wait.cause);
-    if (!waits || !wakes || *waits == *wakes) continue;
+    const uint32_t waits = owners.of(wait.begin), wakes = owners.of(wait.cause);
+    if (waits == wakes || waits == Owners::kNobody || wakes == Owners::kNobody) continue;
+    // A worker that idles in a task until it is given a request waits for its client, not for what other requests give back.
+    if (trace.time_ns[wait.begin] < requests[waits].received_ns || owners.is_idle(wait.begin)) continue;
     const model::ContextId at = trace.program_frame(model::ContextId(trace.b[wait.begin]));
     Place& place = by_method[at.valid() ? trace.contexts[at.index()].method.value : UINT32_MAX];
     place.row.place = at;

@@ -5,6 +5,9 @@
 // waits, and on average L of them wait at a time, L = p * rho / (1 - rho) if times of use vary as exponential times do and comers come at
 // random; half as many if all times are equal. N is not needed.
 //
+// What a task waited for before it received its request is no wait of the request, nor what it waited for before it received another one
+// than that which handed it out: Jetty's reserved threads idle in one until a connection is handed to them.
+//
 // Pure; O(n log n) in the events.
 #pragma once
 

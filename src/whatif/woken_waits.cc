@@ -44,12 +44,9 @@ std::optional<uint32_t> end_of_block(const Trace& trace, uint32_t begin) {
   return i;
 }
 
-}  // namespace
-
-std::vector<WokenWait> woken_waits(const model::Facts& facts, bool by_all) {
+std::vector<WokenWait> with_causes(const model::Facts& facts, const Tokens& tokens) {
   const Trace& trace = facts.trace();
   std::vector<WokenWait> found;
-  const Tokens tokens = match_wakes(facts, by_all);
   std::vector<uint32_t> wake(tokens.count, UINT32_MAX);
   for (uint32_t i = 0; i < tokens.of_event.size(); ++i) {
     if (tokens.of_event[i] != UINT32_MAX && trace.kind[i] == EventKind::wake) wake[tokens.of_event[i]] = i;
@@ -66,6 +63,16 @@ std::vector<WokenWait> woken_waits(const model::Facts& facts, bool by_all) {
       found.push_back({wait.request.value, wait.acquire.value, one.cause.value});
   }
   return found;
+}
+
+}  // namespace
+
+std::vector<WokenWait> woken_waits(const model::Facts& facts) {
+  return with_causes(facts, match_wakes(facts, false));
+}
+
+std::vector<WokenWait> waits_woken_by_any(const model::Facts& facts) {
+  return with_causes(facts, match_wakes(facts, true));
 }
 
 }  // namespace contrafact::whatif

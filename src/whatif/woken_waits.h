@@ -15,7 +15,9 @@ struct WokenWait {
   uint32_t cause;       // of the one that woke it
 };
 
-// `by_all`: also by threads that are not simulated, as they deal with no task.
-std::vector<WokenWait> woken_waits(const model::Facts& facts, bool by_all = false);
+// By threads that are simulated.
+std::vector<WokenWait> woken_waits(const model::Facts& facts);
+// Also by threads that are not, as they deal with no task.
+std::vector<WokenWait> waits_woken_by_any(const model::Facts& facts);
 
 }  // namespace contrafact::whatif

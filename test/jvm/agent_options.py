@@ -161,6 +161,23 @@ def check_warm(build, java, folder):
         assert ("fact jvm.warm yes" in text.splitlines()) == bool(options), options
 
 
+def check_no_longer_awake(build, java, folder):
+    """A start script puts the JVM into a session of its own, where the kernel groups by sessions: from then on no core is kept awake, which
+    the JVM's trace says."""
+    autogroups = pathlib.Path("/proc/sys/kernel/sched_autogroup_enabled")
+    if not autogroups.exists() or autogroups.read_text().strip() != "1":
+        return print("left out: the kernel does not group by sessions")
+    trace = f"{folder}/session.cft"
+    script = f"setsid sh -c 'sleep 2; exec {java} -cp {build}/java/jvm traced.Traced' & wait"
+    done = subprocess.run([f"{build}/bin/contrafact", "record", "--warm", "-o", trace, "--", "sh", "-c", script], capture_output=True, text=True, timeout=RUN_SECONDS_MAX)
+    assert (done.returncode, done.stdout) == (0, OUTPUT), done
+    if "idle cores are not kept awake" in done.stderr:
+        return print("left out:", done.stderr)
+    assert "idle cores were no longer kept awake once the program, or what it started, was in a group" in done.stderr, done.stderr
+    facts = RecordedFile(f"{build}/bin/cft_dump", trace).facts
+    assert facts["cores.awake_ns"] == "500000000" and int(facts["cores.awake_until_ns"]) < int(facts["start.monotonic_ns"]), facts
+
+
 def check_several_jvms(build, java, folder):
     """A script that starts three JVMs, two of them at once: each has a file of its own, and one line names the further ones."""
     start = f"{java} -cp {build}/java/jvm traced.Traced"
@@ -183,4 +200,4 @@ def check_several_jvms(build, java, folder):
 
 
 CHECKS = (check_function_events, check_refusals, check_everything_traced, check_stages_of_the_jdk, check_unloaded_classes,
-          check_costs, check_full_disk, check_no_command, check_warm, check_several_jvms)
+          check_costs, check_full_disk, check_no_command, check_warm, check_no_longer_awake, check_several_jvms)

@@ -1,5 +1,5 @@
 """Records Connections.java, whose threads are at both ends of connections of every kind that the JDK has: every call that received or sent
-bytes is recorded, with the right connection, and no end received bytes before the other sent them."""
+bytes is recorded, with the right connection, no end received bytes before the other sent them, and nothing that was said over them is in the file."""
 import argparse
 import collections
 import json
@@ -8,8 +8,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import trace_bytes
+
 KINDS = ("sockets", "timed", "slow", "selector", "asynchronous", "local", "none", "transfer", "http")
 VIRTUAL = "virtual"
+SECRET = "confidential"  # what all requests, answers and headers are full of
 SLOW_NS = 30e6  # SLOW_MS of Connections.java
 IO, POLL = 4, 5  # format::BlockReason
 WAITS = {IO: 15, POLL: 5}
@@ -32,7 +36,8 @@ def record(options, folder, kind):
     printed = output_of([contrafact, "record", "-o", trace, "--", options.java, *flags, *program])
     document = json.loads(output_of([contrafact, "export", trace, "--format", "json", "-q"]))
     info = json.loads(output_of([contrafact, "info", trace, "--json"]))
-    return printed, document, info
+    faults = [f"{kind}: the file holds what was said"] if trace_bytes.holds(trace, SECRET, "Connections") else []
+    return printed, document, info, faults
 
 
 def ends_of(document):
@@ -113,7 +118,8 @@ def main():
     faults = []
     with tempfile.TemporaryDirectory(prefix="contrafact-connections-") as folder:
         for kind in (*KINDS, *([VIRTUAL] if options.jdk >= FIRST_JDK_WITH_VIRTUAL else [])):
-            printed, document, info = record(options, folder, kind)
+            printed, document, info, said = record(options, folder, kind)
+            faults += said
             if (kind == "none") != (printed == ""):
                 faults.append(f"{kind}: the program printed {printed!r}")
             faults += faults_of(kind, printed, document, info)

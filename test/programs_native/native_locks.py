@@ -2,8 +2,9 @@
 
 import json
 import pathlib
+import re
 
-from native_recording import CONTRAFACT, PROGRAMS, Recording, check, run, site
+from native_recording import CONTRAFACT, PROGRAMS, Recording, check, not_measured, run, site
 
 
 def mutex():
@@ -83,6 +84,23 @@ def futexes():
     check(waiting and all("lock (futexes.cc" in row["site"] and "unlock (futexes.cc" in row["owner"] for row in waiting), waiting)
     _, advice, _ = run([CONTRAFACT, "advise", recording.path])
     check(contended["lock"] in advice.splitlines()[0], advice)
+
+
+def rust():
+    """A service of Rust's: which code waited at which of its library's mutexes, and for as long as the program itself measured."""
+    if not (PROGRAMS / "native_rust_service").exists():
+        not_measured("there is no compiler for Rust here (rustc)")
+    recording = Recording("rust_service")
+    own_ns = int(re.search(r"^waited (\d+)$", recording.err, re.MULTILINE).group(1))
+    at_cache = [row for row in recording.sites() if "Cache::look_up (rust_service.rs:" in row["site"]]
+    waited_ns = sum(row["wait_total_ns"] for row in at_cache)
+    print(f"rust: waited {waited_ns / 1e6:.1f} ms, by the program's own clock {own_ns / 1e6:.1f} ms ({100 * (waited_ns / own_ns - 1):+.1f} %)")
+    check(abs(waited_ns / own_ns - 1) < 0.05, (own_ns, recording.sites()))
+    check(len({row["lock"] for row in at_cache}) == 1, at_cache)
+    _, text, _ = run([CONTRAFACT, "locks", recording.path])
+    check(at_cache[0]["lock"] in text, text)  # it serves as a lock
+    _, advice, _ = run([CONTRAFACT, "advise", recording.path])
+    check(at_cache[0]["lock"] in advice.splitlines()[0], advice)
 
 
 def bare_futexes():

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from native_recording import CONTRAFACT, LIBRARY, PROGRAMS, Recording, check, run, site
+from native_recording import CONTRAFACT, LIBRARY, PROGRAMS, Recording, check, not_measured, run, site
 
 
 def stripped():
@@ -293,3 +293,23 @@ def info():
     facts = recording.json("info")["facts"]
     check(facts["agent"] == "native" and "cpu.switches" in facts, facts)
     check("425 locks taken" in recording.err.replace(",", ""), recording.err)
+
+
+def kept_awake():
+    """`record --warm` keeps idle cores awake, and says so where it has to stop: what it started, or that has started, has a group of its own."""
+    autogroups = pathlib.Path("/proc/sys/kernel/sched_autogroup_enabled")
+    if not autogroups.exists() or autogroups.read_text().strip() != "1":
+        not_measured("the kernel does not group by sessions")
+    with tempfile.TemporaryDirectory() as name:
+        trace = pathlib.Path(name) / "run.cft"
+        for program, stops in (["sleep", "2"], False), (["setsid", "--wait", "sleep", "2"], True), (["sh", "-c", "setsid sleep 2 & wait"], True):
+            status, _, err = run([CONTRAFACT, "record", "--warm", "-o", trace, "--", *program])
+            check(status == 0, (program, err))
+            if "are not kept awake" in err:
+                not_measured(err.strip())
+            check(("idle cores were no longer kept awake once the program, or what it started, was in a group of its own" in err) == stops, (program, err))
+            facts = run([CONTRAFACT, "export", trace, "--format", "text", "-o", "-"])[1]
+            check("fact cores.awake_ns 500000000" in facts, facts[:2000])
+            check(("fact cores.awake_until_ns " in facts) == stops, (program, facts[:2000]))
+            notes = run([CONTRAFACT, "metrics", trace])[2]
+            check(("idle cores were kept awake for the first " in notes) == stops, (program, notes))

@@ -6,6 +6,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import attempts
+
 CONTRAFACT = pathlib.Path(sys.argv[1]).resolve()
 PROGRAMS = CONTRAFACT.parent
 LIBRARY = CONTRAFACT.parent.parent / "lib" / "libnative_library.so"
@@ -14,6 +17,11 @@ LIBRARY = CONTRAFACT.parent.parent / "lib" / "libnative_library.so"
 def check(condition, text):
     if not condition:
         sys.exit(f"FAILED: {text}")
+
+
+def not_measured(why):
+    print(f"not measured: {why}")
+    sys.exit(77)
 
 
 def run(command, timeout=60):

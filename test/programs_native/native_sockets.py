@@ -1,10 +1,15 @@
-"""What is recorded of sockets: each call that moved bytes, with its connection."""
+"""What is recorded of sockets: each call that moved bytes, with its connection, and nothing of these bytes."""
 
 import json
 import pathlib
+import sys
 
 from native_recording import CONTRAFACT, Recording, check, run
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import trace_bytes
+
+SECRET = "confidential"  # what all requests and answers are full of
 CONNECTIONS, REQUESTS, REQUEST_BYTES, ANSWER_BYTES = 3, 5, 20, 300
 REQUESTS_BYTES, ANSWERS_BYTES = REQUESTS * REQUEST_BYTES, REQUESTS * ANSWER_BYTES
 
@@ -15,6 +20,7 @@ class Ends:
     def __init__(self, path):
         status, out, err = run([CONTRAFACT, "export", path, "--format", "json", "-q"])
         check(status == 0, err)
+        check(not trace_bytes.holds(path, SECRET, "native_connections"), f"{path} holds what was said over the connections")
         document = json.loads(out)
         check(document["loss"]["events_dropped"] == 0, document["loss"])
         self.rows = document.get("connections", [])

@@ -11,6 +11,7 @@ import tempfile
 import commands
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import attempts
 import shortest_run
 
 RUN_SECONDS_MAX = 100
@@ -42,6 +43,11 @@ def require_quiet(name, foreign_share):
 def are_near(gain, other):
     share = GAIN_SHARE_MAX * max(abs(gain), abs(other))
     return abs(gain - other) <= min(GAIN_POINTS_MAX, max(GAIN_POINTS_MIN, share))
+
+
+def count_off(what, gains, other):
+    """Of several recordings, those whose gain is not near the other: the median may be."""
+    attempts.report(what, sum(not are_near(gain, other) for gain in gains), len(gains))
 
 
 def main(usage, names, faults):

@@ -73,6 +73,7 @@ def faults(tool, programs, name, folder):
     print(f"{name:16} replayed {100 * gain:5.1f} % (of {gains})  really {100 * really:5.1f} %  the unchanged replays {errors} %  "
           f"other programs used {100 * max(foreign_shares):.0f} % of the cores")
     gain_checks.require_quiet(name, max(foreign_shares))
+    gain_checks.count_off(f"the gain by one recording of {name}", [row["gain"] for row in rows], really)
     if not gain_checks.are_near(gain, really):
         yield f"the replays differ by {100 * gain:.1f} %, the programs by {100 * really:.1f} %"
 

@@ -68,6 +68,7 @@ def faults(tool, programs, name, folder):
             yield f"to be left alone, and {100 * promised:.1f} % is advised"
     with_sets = sorted(sets_gains)[RECORDINGS // 2]
     nearest = min(max(with_sets, min(plain_gains)), max(plain_gains))
+    gain_checks.count_off(f"the gain by one recording of {name} with --sets", sets_gains, nearest)
     if not gain_checks.are_near(with_sets, nearest):
         yield f"recorded with sets it gains {100 * with_sets:.1f} %, without {100 * nearest:.1f} % at the nearest"
 

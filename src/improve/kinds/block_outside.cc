@@ -27,6 +27,11 @@ bool is_outside(BlockReason reason) {
          reason == BlockReason::process;
 }
 
+// What one thread at a time holds, if a section is not shared.
+bool excludes(format::LockKind kind) {
+  return model::is_mutex(kind) || kind == format::LockKind::rwlock;
+}
+
 struct Blocked {
   int64_t ns = 0;
   ContextId longest;
@@ -72,7 +77,7 @@ class BlockOutside final : public MoveChange {
     for (uint32_t s = 0; s < sections.size(); ++s) {
       const CriticalSection& section = sections[s];
       if (section.shared || section.outcome != model::Outcome::normal || !section.release.valid()) continue;
-      if (!section.site.valid() || !model::is_mutex(trace.locks[section.lock.index()].kind)) continue;
+      if (!section.site.valid() || !excludes(trace.locks[section.lock.index()].kind)) continue;
       if (trace.thread_of(section.release) != section.thread) continue;
       OfSite& of = sites[sources.of(section.site).value];
       of.site = sources.of(section.site);
@@ -122,7 +127,8 @@ class BlockOutside final : public MoveChange {
     notes.push_back(
         "it holds the lock while it blocks" +
         (candidate.improvement.before.valid() ? " at " + trace.context_label(candidate.improvement.before) : "") +
-        ": give the lock up meanwhile, and look again at what was read before; record --sets says what may move");
+        ": give the lock up meanwhile, and look again at what was read before; shorten-section says what may move, "
+        "where a recording with --sets is given");
   }
 };
 

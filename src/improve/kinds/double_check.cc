@@ -56,6 +56,10 @@ class DoubleCheck final : public SectionChange {
       if (looks->only[i] && unseen.may_reach(search.section(s).lock, search.facts().sets.of_section[s]))
         return search.refuse(this, search.section(s).lock, UnseenWrites::kReason);
     }
+    for (const model::LockId lock : search.locks()) {
+      if (is_made_elsewhere_too(search, of_site, *looks, lock))
+        return search.refuse(this, lock, "other code may make some of what its sections look at");
+    }
     Candidate made = search.candidate(this, looks->sections);
     for (size_t i = 0; i < looks->sections.size(); ++i) {
       made.improvement.part.push_back(looks->only[i] ? 1 : 0);
@@ -65,10 +69,9 @@ class DoubleCheck final : public SectionChange {
   }
 
   // The looking sections read only data that sections at the beginning wrote, and one section of this site made them.
-  // (Which sections of other sites wrote some of them at the beginning is not looked at.) Data that several sections of
-  // the site made, as the first entries of a memo table, are never complete: a look without the lock would race with the
-  // next entry. All later sections are known. The maker may be known in part: the set of a section that fills a table is
-  // seldom complete.
+  // Data that several sections made, as the first entries of a memo table, are never complete: a look without the lock
+  // would race with the next entry. All later sections are known. The maker may be known in part: the set of a section
+  // that fills a table is seldom complete.
   static bool is_made_at_first_use(const LockSearch& search, const std::vector<uint32_t>& of_site, const Looks& looks) {
     const auto set_of = [&](uint32_t s) { return search.facts().sets.of_section[s]; };
     std::set<uint32_t> made_by;  // by set: sections of a plain recording may have one maker's set in common
@@ -82,6 +85,32 @@ class DoubleCheck final : public SectionChange {
     }
     return made_by.size() == 1 &&
            std::ranges::all_of(search.locks(), [&](model::LockId lock) { return is_known_later(search, lock); });
+  }
+
+  // Whether a section of the lock at another site writes what the site's sections look at, or may: of those that are not
+  // known nobody can tell.
+  static bool is_made_elsewhere_too(const LockSearch& search, const std::vector<uint32_t>& of_site, const Looks& looks,
+                                    model::LockId id) {
+    const LockUses::Lock& lock = search.lock(id);
+    if (!lock.cells) return true;
+    std::vector<bool> looked_at(lock.cells->cell_count());
+    std::set<uint32_t> looking, others;  // sets, each once
+    for (size_t i = 0; i < looks.sections.size(); ++i) {
+      const uint32_t s = looks.sections[i];
+      if (looks.only[i] && search.section(s).lock == id) looking.insert(search.facts().sets.of_section[s]);
+    }
+    for (const uint32_t set : looking) {
+      for (const graph::CellUse& use : lock.cells->of(set)) looked_at[use.cell] = lock.contested[use.cell];
+    }
+    for (uint32_t s = lock.begin; s < lock.end; ++s) {
+      if (!search.counts(s) || std::ranges::binary_search(of_site, s)) continue;
+      if (!search.is_known(s)) return true;
+      others.insert(search.facts().sets.of_section[s]);
+    }
+    return std::ranges::any_of(others, [&](uint32_t set) {
+      return std::ranges::any_of(lock.cells->of(set),
+                                 [&](const graph::CellUse& use) { return use.writes && looked_at[use.cell]; });
+    });
   }
 
   static bool is_known_later(const LockSearch& search, model::LockId id) {

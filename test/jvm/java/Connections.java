@@ -27,13 +27,23 @@ import java.util.concurrent.Future;
 /**
  * Both ends of some connections, of each kind that the JDK has. Prints what each end did, one line for each:
  * KIND LOCAL_PORT REMOTE_PORT RECEIVES BYTES SENDS BYTES, where "-" is not known; an end that was seen counts as a receive of 0 bytes.
+ * All that goes over them, headers too, is full of a word that must be in no recording.
  */
 public final class Connections {
   private static final int CONNECTIONS = 3, REQUESTS = 5, REQUEST_BYTES = 20, ANSWER_BYTES = 300;
   private static final int SLOW_CLIENTS = 4, SLOW_MS = 30;
+  private static final String SECRET = "confidential";
   private static final int OF_CONNECTION = REQUESTS * REQUEST_BYTES, OF_ANSWERS = REQUESTS * ANSWER_BYTES;
 
   private Connections() {}
+
+  private static byte[] filled(int bytes) {
+    byte[] data = new byte[bytes];
+    for (int i = 0; i < bytes; i++) {
+      data[i] = (byte) SECRET.charAt(i % SECRET.length());
+    }
+    return data;
+  }
 
   private interface Body {
     void run() throws Exception;
@@ -67,7 +77,7 @@ public final class Connections {
     for (int i = 0; i < CONNECTIONS; i++) {
       try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
         for (int k = 0; k < REQUESTS; k++) {
-          socket.getOutputStream().write(new byte[REQUEST_BYTES]);
+          socket.getOutputStream().write(filled(REQUEST_BYTES));
           socket.getInputStream().readNBytes(ANSWER_BYTES);
         }
         tell("connected", socket.getLocalPort(), port, did(REQUESTS, OF_ANSWERS, REQUESTS, OF_CONNECTION));
@@ -100,7 +110,7 @@ public final class Connections {
       InputStream in = socket.getInputStream();
       while (in.read(buffer) > 0) {
         work.run();
-        socket.getOutputStream().write(new byte[ANSWER_BYTES]);
+        socket.getOutputStream().write(filled(ANSWER_BYTES));
       }
     }
   }
@@ -118,7 +128,7 @@ public final class Connections {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.getLocalPort())) {
           socket.setSoTimeout(limit);
           for (int k = 0; k < REQUESTS; k++) {
-            socket.getOutputStream().write(new byte[REQUEST_BYTES]);
+            socket.getOutputStream().write(filled(REQUEST_BYTES));
             socket.getInputStream().readNBytes(ANSWER_BYTES);
           }
           tellSlow(socket.getLocalPort(), server.getLocalPort());
@@ -131,7 +141,7 @@ public final class Connections {
             channel.register(selector, SelectionKey.OP_READ);
           }
           for (int k = 0; k < REQUESTS; k++) {
-            channel.write(ByteBuffer.allocate(REQUEST_BYTES));
+            channel.write(ByteBuffer.wrap(filled(REQUEST_BYTES)));
             if (selects) {
               selector.select();
               selector.selectedKeys().clear();
@@ -197,7 +207,8 @@ public final class Connections {
             if (((SocketChannel) key.channel()).read(buffer) != 0) {  // in vain: the client waits for its answer
               throw new IllegalStateException();
             }
-            ByteBuffer[] parts = {ByteBuffer.allocateDirect(ANSWER_BYTES / 2), ByteBuffer.allocate(ANSWER_BYTES / 2)};
+            ByteBuffer direct = ByteBuffer.allocateDirect(ANSWER_BYTES / 2).put(filled(ANSWER_BYTES / 2)).flip();
+            ByteBuffer[] parts = {direct, ByteBuffer.wrap(filled(ANSWER_BYTES / 2))};
             ((SocketChannel) key.channel()).write(parts);
           }
         }
@@ -216,9 +227,9 @@ public final class Connections {
       client.connect(server.getLocalAddress()).get();
       AsynchronousSocketChannel accepted = accepting.get();
       for (int k = 0; k < REQUESTS; k++) {
-        client.write(ByteBuffer.allocate(REQUEST_BYTES)).get();
+        client.write(ByteBuffer.wrap(filled(REQUEST_BYTES))).get();
         accepted.read(ByteBuffer.allocate(4096)).get();
-        accepted.write(ByteBuffer.allocate(ANSWER_BYTES)).get();
+        accepted.write(ByteBuffer.wrap(filled(ANSWER_BYTES))).get();
         client.read(ByteBuffer.allocate(4096)).get();
       }
       int local = ((InetSocketAddress) client.getLocalAddress()).getPort();
@@ -235,9 +246,9 @@ public final class Connections {
     try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       server.bind(address);
       try (SocketChannel client = SocketChannel.open(address); SocketChannel accepted = server.accept()) {
-        client.write(ByteBuffer.allocate(REQUEST_BYTES));
+        client.write(ByteBuffer.wrap(filled(REQUEST_BYTES)));
         accepted.read(ByteBuffer.allocate(4096));
-        accepted.write(ByteBuffer.allocate(ANSWER_BYTES));
+        accepted.write(ByteBuffer.wrap(filled(ANSWER_BYTES)));
         client.read(ByteBuffer.allocate(4096));
       }
       tell("connected", 0, 0, did(1, ANSWER_BYTES, 1, REQUEST_BYTES));
@@ -251,11 +262,11 @@ public final class Connections {
   /** What goes over them is none of a connection's. */
   private static void pipesAndFiles() throws Exception {
     Pipe pipe = Pipe.open();
-    pipe.sink().write(ByteBuffer.allocate(REQUEST_BYTES));
+    pipe.sink().write(ByteBuffer.wrap(filled(REQUEST_BYTES)));
     pipe.source().read(ByteBuffer.allocate(4096));
     Path file = Files.createTempFile("contrafact", "");
     Path copy = Files.createTempFile("contrafact", "");
-    Files.write(file, new byte[ANSWER_BYTES]);
+    Files.write(file, filled(ANSWER_BYTES));
     try (FileChannel from = FileChannel.open(file); FileChannel to = FileChannel.open(copy, StandardOpenOption.WRITE)) {
       from.transferTo(0, ANSWER_BYTES, to);
     }
@@ -268,7 +279,7 @@ public final class Connections {
   /** Straight from the disk. */
   private static void transfer() throws Exception {
     Path file = Files.createTempFile("contrafact", "");
-    Files.write(file, new byte[ANSWER_BYTES]);
+    Files.write(file, filled(ANSWER_BYTES));
     try (ServerSocketChannel server = ServerSocketChannel.open(); FileChannel from = FileChannel.open(file)) {
       server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       int port = ((InetSocketAddress) server.getLocalAddress()).getPort();
@@ -290,14 +301,16 @@ public final class Connections {
   private static void http() throws Exception {
     HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.createContext("/answer", exchange -> {
+      exchange.getResponseHeaders().set("X-" + SECRET, SECRET);
       exchange.sendResponseHeaders(200, ANSWER_BYTES);
       try (OutputStream out = exchange.getResponseBody()) {
-        out.write(new byte[ANSWER_BYTES]);
+        out.write(filled(ANSWER_BYTES));
       }
     });
     server.start();
     int port = server.getAddress().getPort();
-    byte[] request = "GET /answer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".getBytes("US-ASCII");
+    String headers = "Host: localhost\r\nCookie: " + SECRET + "\r\nConnection: close\r\nContent-Length: " + SECRET.length();
+    byte[] request = ("POST /answer?" + SECRET + " HTTP/1.1\r\n" + headers + "\r\n\r\n" + SECRET).getBytes("US-ASCII");
     List<String> lines = new ArrayList<>();
     for (int i = 0; i < CONNECTIONS; i++) {
       try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {

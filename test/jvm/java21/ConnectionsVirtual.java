@@ -2,6 +2,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -9,7 +10,13 @@ import java.util.concurrent.Executors;
 public final class ConnectionsVirtual {
   private static final int CONNECTIONS = 40, REQUESTS = 5, REQUEST_BYTES = 20, ANSWER_BYTES = 300;
 
+  private static final String SECRET = "confidential";
+
   private ConnectionsVirtual() {}
+
+  private static byte[] filled(int bytes) {
+    return SECRET.repeat(bytes / SECRET.length() + 1).substring(0, bytes).getBytes(StandardCharsets.US_ASCII);
+  }
 
   public static void main(String[] arguments) throws Exception {
     try (ServerSocket server = new ServerSocket(0, CONNECTIONS, InetAddress.getLoopbackAddress());
@@ -19,7 +26,7 @@ public final class ConnectionsVirtual {
         executor.submit(() -> {
           try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             for (int k = 0; k < REQUESTS; k++) {
-              socket.getOutputStream().write(new byte[REQUEST_BYTES]);
+              socket.getOutputStream().write(filled(REQUEST_BYTES));
               socket.getInputStream().readNBytes(ANSWER_BYTES);
             }
             int received = REQUESTS * REQUEST_BYTES, sent = REQUESTS * ANSWER_BYTES;
@@ -36,7 +43,7 @@ public final class ConnectionsVirtual {
             byte[] buffer = new byte[4096];
             InputStream in = socket.getInputStream();
             while (in.read(buffer) > 0) {
-              socket.getOutputStream().write(new byte[ANSWER_BYTES]);
+              socket.getOutputStream().write(filled(ANSWER_BYTES));
             }
           }
           return null;

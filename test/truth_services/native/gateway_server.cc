@@ -1,8 +1,8 @@
 // A gateway before another service, each a process: a thread for each client's connection, which keeps a connection to the other one. That
 // is epoll_server, whose two workers are too few. Changed: it has twelve.
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <sys/prctl.h>
 
 #include <thread>
 
@@ -13,19 +13,11 @@ namespace {
 // Starts epoll_server, from the folder where this program lies; its port. It ends with this process.
 int start_backend(const Arguments& options) {
   int words[2];
-  check(pipe(words), "pipe");
-  if (check(fork(), "fork") == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    dup2(words[1], STDOUT_FILENO);
-    close(words[0]);
-    close(words[1]);
-    char self[PATH_MAX] = {};
-    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) _exit(127);
-    const std::string program = std::string(dirname(self)) + "/truth_services_epoll_server";
-    execl(program.c_str(), program.c_str(), options.variant.c_str(), "0", std::to_string(options.seconds).c_str(),
-          nullptr);
-    _exit(127);
-  }
+  check(pipe2(words, O_CLOEXEC), "pipe");
+  char self[PATH_MAX] = {};
+  check(static_cast<int>(readlink("/proc/self/exe", self, sizeof self - 1)), "readlink");
+  start_program(std::string(dirname(self)) + "/truth_services_epoll_server",
+                {options.variant, "0", std::to_string(options.seconds)}, words[1]);
   close(words[1]);
   FILE* lines = fdopen(words[0], "r");
   int port = 0;
@@ -34,18 +26,6 @@ int start_backend(const Arguments& options) {
     exit(1);
   }
   return port;  // the pipe stays open: the backend may write more
-}
-
-int connect_to(int port) {
-  const int connection = check(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  check(connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address), "connect");
-  const int yes = 1;
-  setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  return connection;
 }
 
 // The body of the answer; empty if there is none.
@@ -67,7 +47,7 @@ std::string ask(int backend, int id) {
 }
 
 void serve(int connection, int backend_port) {
-  const int backend = connect_to(backend_port);
+  const int backend = check(connect_to(backend_port), "connect");
   std::string received;
   char buffer[4096];
   for (int id;;) {

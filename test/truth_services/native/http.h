@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 struct Arguments {
   std::string variant;
@@ -67,6 +69,35 @@ inline int listen_on(int port) {
   printf("listening on 127.0.0.1:%d\n", ntohs(address.sin_port));
   fflush(stdout);
   return listener;
+}
+
+// -1: nobody listens.
+inline int connect_to(int port) {
+  const int connection = check(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    close(connection);
+    return -1;
+  }
+  const int yes = 1;
+  setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  return connection;
+}
+
+// A program of its own, the words behind its path, with its standard output where `output` says (-1: where ours goes). It ends with this
+// process.
+inline void start_program(const std::string& path, std::initializer_list<std::string> words, int output = -1) {
+  if (check(fork(), "fork") > 0) return;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (output >= 0) dup2(output, STDOUT_FILENO);
+  std::vector<char*> arguments{const_cast<char*>(path.c_str())};
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execv(path.c_str(), arguments.data());
+  _exit(127);
 }
 
 inline int accept_one(int listener, int flags = 0) {
