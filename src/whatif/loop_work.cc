@@ -20,7 +20,7 @@ using model::Trace;
 class LoopWorkFinder {
  public:
   LoopWorkFinder(const model::Facts& facts, const model::Requests& requests)
-      : facts_(facts), trace_(facts.trace()), waits_(woken_waits(facts, true)) {
+      : facts_(facts), trace_(facts.trace()), waits_(waits_woken_by_any(facts)) {
     std::ranges::sort(waits_, {}, &WokenWait::cause);
     for (const model::TaskRow& task : trace_.tasks) {
       if (task.kind != model::TaskKind::thread && task.start.valid() && task.end.valid())
