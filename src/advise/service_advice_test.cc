@@ -13,8 +13,8 @@
 namespace contrafact::advise {
 namespace {
 
-struct Advised : ServiceForTest {
-  explicit Advised(const std::string& text, ServiceAdviceOptions options = {}) : ServiceForTest(text) {
+struct AdvisedService : ServiceForTest {
+  explicit AdvisedService(const std::string& text, ServiceAdviceOptions options = {}) : ServiceForTest(text) {
     simulate();
     pricer.emplace(*facts, nullptr, PricerOptions{});
     const improve::Candidates tasks = improve::task_candidates(*facts);
@@ -41,7 +41,7 @@ TEST(ServiceAdvice, ThatAProgramRunsIsWorthMoreThanWhatItAnswers) {
 }
 
 TEST(ServiceAdvice, ThePoolThatLimitsGetsASizeThatIsEnough) {
-  const Advised advised(sleeping_service(40));
+  const AdvisedService advised(sleeping_service(40));
   ASSERT_EQ(advised.advice.best.size(), 1u);
   const ServiceChange& change = advised.advice.best[0];
   EXPECT_TRUE(is_size(change));
@@ -57,7 +57,7 @@ TEST(ServiceAdvice, ThePoolThatLimitsGetsASizeThatIsEnough) {
 }
 
 TEST(ServiceAdvice, TheProgramIsMeasuredWithAsManyClientsAsItsChanges) {
-  const Advised advised(sleeping_service(40));
+  const AdvisedService advised(sleeping_service(40));
   const uint32_t clients = 4 * advised.advice.before.point.clients;
   EXPECT_DOUBLE_EQ(advised.advice.per_second, *advised.service->capacity({}, clients));
   const ServiceChange& change = advised.advice.best[0];
@@ -67,7 +67,7 @@ TEST(ServiceAdvice, TheProgramIsMeasuredWithAsManyClientsAsItsChanges) {
 
 // Twelve handlers get in each other's way: with sixteen clients the program answers less than with four.
 TEST(ServiceAdvice, ADeclineWithMoreClientsIsNoGainOfWhatOnlyAvoidsIt) {
-  const Advised advised(self_waiting_service(12));
+  const AdvisedService advised(self_waiting_service(12));
   const ServiceAdvice& advice = advised.advice;
   const uint32_t clients = advice.before.point.clients;
   EXPECT_LT(*advised.service->capacity({}, 4 * clients), 0.9 * *advised.service->capacity({}, clients));
@@ -81,7 +81,7 @@ TEST(ServiceAdvice, ADeclineWithMoreClientsIsNoGainOfWhatOnlyAvoidsIt) {
 TEST(ServiceAdvice, WhatRemovesAStandstillIsAdvised) {
   for (const int handlers : {3, 6, 12}) {
     // Twelve do with more clients than saturate the cores.
-    const Advised advised(self_waiting_service(handlers), {.load = 60});
+    const AdvisedService advised(self_waiting_service(handlers), {.load = 60});
     const ServiceAdvice& advice = advised.advice;
     ASSERT_TRUE(advice.before.hangs.has_value()) << handlers;
     EXPECT_GE(advice.before.hangs->clients, static_cast<uint32_t>(handlers));
@@ -97,7 +97,7 @@ TEST(ServiceAdvice, WhatRemovesAStandstillIsAdvised) {
 }
 
 TEST(ServiceAdvice, ALargerPoolOnlyPutsAStandstillOff) {
-  Advised advised(self_waiting_service(3));
+  AdvisedService advised(self_waiting_service(3));
   base::Result<ServiceAdvice> made = advise_service(*advised.service, *advised.pricer, {}, {});
   ASSERT_TRUE(made.ok());
   ASSERT_EQ(made->best.size(), 1u);
@@ -112,7 +112,7 @@ TEST(ServiceAdvice, ALargerPoolOnlyPutsAStandstillOff) {
 // program hangs, one core is.
 TEST(ServiceAdvice, MorePermitsRemoveAStandstillOfTheirHolders) {
   for (const int cores : {4, 1}) {
-    const Advised advised(twice_taking_service(8, 3, cores), {.load = 60});
+    const AdvisedService advised(twice_taking_service(8, 3, cores), {.load = 60});
     const ServiceAdvice& advice = advised.advice;
     ASSERT_TRUE(advice.before.hangs.has_value()) << cores;
     ASSERT_EQ(advice.best.size(), 1u) << cores;
@@ -127,7 +127,7 @@ TEST(ServiceAdvice, MorePermitsRemoveAStandstillOfTheirHolders) {
 }
 
 TEST(ServiceAdvice, UnderALoadUnderWhichItHangsTheLoadIsSaidAtWhichThatBegins) {
-  const Advised advised(self_waiting_service(3), {.objective = ServiceObjective::p99, .load = 40});
+  const AdvisedService advised(self_waiting_service(3), {.objective = ServiceObjective::p99, .load = 40});
   const ServiceAdvice& advice = advised.advice;
   EXPECT_TRUE(advice.load_before.stuck);
   ASSERT_TRUE(advice.load_hangs.has_value());
@@ -138,7 +138,7 @@ TEST(ServiceAdvice, UnderALoadUnderWhichItHangsTheLoadIsSaidAtWhichThatBegins) {
 }
 
 TEST(ServiceAdvice, WhereCoresLimitMoreOfThemAreARowThatJoinsNothing) {
-  const Advised advised(sleeping_service(40));
+  const AdvisedService advised(sleeping_service(40));
   const ServiceAdvice& advice = advised.advice;
   EXPECT_EQ(advice.after.limit.kind, ServiceLimit::Kind::cores);
   ASSERT_FALSE(advice.others.empty());

@@ -17,7 +17,7 @@ namespace {
 using improve::Candidate;
 using whatif::Improvement;
 
-const Gain kNoGain{.origin = model::Origin::simulated};
+const Gain kGainOfNothing{.origin = model::Origin::simulated};
 
 // Of one row.
 struct RowGains {
@@ -65,7 +65,7 @@ class OtherGains {
   }
 
   std::optional<Gain> gain_of(size_t row) const {
-    if (!found_[row]) return kNoGain;
+    if (!found_[row]) return kGainOfNothing;
     const base::Result<whatif::Variant> variant = pricer_.variant(std::span(&found_[row]->improvement, 1));
     if (!variant) return std::nullopt;
     const base::Result<LoadPoint> rate = meter_.rate(*variant);
@@ -73,7 +73,7 @@ class OtherGains {
   }
 
   std::optional<Gain> adds_of(size_t row) const {
-    if (!found_[row]) return kNoGain;
+    if (!found_[row]) return kGainOfNothing;
     std::vector<Improvement> others = members_but(row);
     if (row < advice_.best.size()) return between(meter_.measured(others, clients_), all_);
     others.push_back(found_[row]->improvement);
@@ -115,7 +115,7 @@ base::Result<std::vector<RowGains>> gains_in(const OtherRecording& other, const 
 }
 
 // Over all recordings, the shown one's first. None: no recording knows it.
-std::optional<Gain> merged(const std::vector<std::optional<Gain>>& each) {
+std::optional<Gain> median_gain(const std::vector<std::optional<Gain>>& each) {
   const bool is_known = std::ranges::any_of(each, [](const std::optional<Gain>& gain) { return gain.has_value(); });
   return is_known ? std::optional(gain_over(each, INFINITY)) : std::nullopt;
 }
@@ -127,8 +127,8 @@ void merge(ServiceChange& change, size_t row, const std::vector<std::vector<RowG
     change.by_recording.push_back(rows[row].gain);
     adds.push_back(rows[row].adds);
   }
-  change.gain = merged(change.by_recording);
-  change.adds = merged(adds);
+  change.gain = median_gain(change.by_recording);
+  change.adds = median_gain(adds);
 }
 
 // Of rows that are no members. Where the recorded program hangs, they are no gains in what it answers alone.

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kTurnNsMin = 1'000'000, kTurnNsMax = 60'000'000'000;
 constexpr int64_t kSettles = 5;  // a fifth of a turn
 
-std::optional<int64_t> number_in_fact(const Trace& trace, std::string_view key) {
+std::optional<int64_t> awake_fact(const Trace& trace, std::string_view key) {
   const std::string_view text = trace.fact(key);
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -23,10 +23,10 @@ std::optional<int64_t> number_in_fact(const Trace& trace, std::string_view key) 
 }  // namespace
 
 AwakeTurns::AwakeTurns(const Trace& trace) {
-  const std::optional<int64_t> turn_ns = number_in_fact(trace, format::kAwakeFact);
+  const std::optional<int64_t> turn_ns = awake_fact(trace, format::kAwakeFact);
   if (turn_ns && *turn_ns >= kTurnNsMin && *turn_ns <= kTurnNsMax) turn_ns_ = *turn_ns;
   if (trace.fact(format::kAwakeUntilFact).empty()) return;
-  until_ns_ = number_in_fact(trace, format::kAwakeUntilFact).value_or(INT64_MIN);  // damaged: at no known time
+  until_ns_ = awake_fact(trace, format::kAwakeUntilFact).value_or(INT64_MIN);  // damaged: at no known time
 }
 
 Turn AwakeTurns::of(int64_t begin_ns, int64_t end_ns) const {
