@@ -5,9 +5,9 @@
 //
 // A thread that wants a core gets the one that it used last, if that is idle, else another idle one, else it queues for
 // the one that it used last. A woken thread may queue although another core is idle, or preempt the running thread:
-// as often as recorded, or, under another load than the recorded one, by its lag (sim_wake_placement.h). An idle core takes a thread out of another core's run queue only when the thread has waited
-// there for a while: Linux leaves a thread where its data is in the caches, and does not look for work at all where a
-// core idles for short times only.
+// as often as recorded, or, under another load than the recorded one, by its lag (sim_wake_placement.h). An idle core
+// takes a thread out of another core's run queue only when the thread has waited there for a while: Linux leaves a
+// thread where its data is in the caches, and does not look for work at all where a core idles for short times only.
 //
 // With locks it matters that a thread has its core wholly or not at all: a lock's holder that lost its core keeps the
 // lock. Without locks, the equal shares of sim_clock.h give the same result at less cost.
@@ -263,7 +263,8 @@ class SimSlices {
   // The thread that uses the core leaves it for a wait.
   void keep_lag(Core& core) {
     Thread& thread = threads_[core.id];
-    const double most_ns = 2 * static_cast<double>(slice_ns_);
+    constexpr double kLagMostNs = 1e15;  // a damaged trace's slices grow without bound
+    const double most_ns = std::min(2 * static_cast<double>(slice_ns_), kLagMostNs);
     thread.lag_ns = std::min(average(core).ran_ns - static_cast<double>(thread.ran_ns), most_ns);
     if (thread.lag_ns >= 0) return;
     thread.lag_ns = 0;
@@ -392,14 +393,14 @@ class SimSlices {
     std::pop_heap(core.ready.begin(), core.ready.end());
     const Ready next = core.ready.back();
     core.ready.pop_back();
-    no_more_ready(core, next.ran_ns);
+    take_off_sum(core, next.ran_ns);
     one_less_ready();
     core.least_ran_ns = std::max(core.least_ran_ns, next.ran_ns);
     start(core, now_ns, next.id);
   }
 
-  // Sums of rounded numbers drift: a queue without threads begins anew.
-  static void no_more_ready(Core& core, int64_t ran_ns) {
+  // A thread left the queue. Sums of rounded numbers drift: an empty queue's begins anew.
+  static void take_off_sum(Core& core, int64_t ran_ns) {
     core.ready_ran_ns = core.ready.empty() ? 0 : core.ready_ran_ns - static_cast<double>(ran_ns);
   }
 
@@ -446,7 +447,7 @@ class SimSlices {
     std::vector<Ready>& queue = cores_[thread.core].ready;
     std::erase_if(queue, [&](const Ready& ready) { return ready.id == longest; });
     std::make_heap(queue.begin(), queue.end());
-    no_more_ready(cores_[thread.core], thread.ran_ns);
+    take_off_sum(cores_[thread.core], thread.ran_ns);
     one_less_ready();
     move(thread, static_cast<uint32_t>(&idle - cores_.data()));
     start(idle, now_ns, longest);
