@@ -96,7 +96,7 @@ class ServiceAdviser {
     return {};
   }
 
-  // What gains by itself, and is no member.
+  // The changes that gain by themselves but are no part of the combination.
   base::Status add_others(const Made& best, std::vector<Tried> alone) {
     std::ranges::stable_sort(alone, [](const Tried& x, const Tried& y) { return x.worth > y.worth; });
     for (const Tried& one : alone) {

@@ -12,7 +12,7 @@
 
 namespace contrafact::advise {
 
-// What is compared of a simulated load.
+// Figures of a simulated load, to compare two programs by.
 struct Figure {
   double value = 0;       // the greater the better
   double spread = 0;      // half the width of its interval by the simulation alone, as a share
@@ -21,7 +21,7 @@ struct Figure {
 Figure rate_of(const LoadPoint& point);
 Figure quickness_of(const LoadPoint& point);  // by p99
 
-// What the recording shows of how wrong its simulations are.
+// How wrong simulations of this recording are, as far as it shows that.
 struct KnownErrors {
   double recorded = 0;    // share: of the median answer under the recorded load
   double idle_cores = 0;  // share: of computing, where all cores are used

@@ -60,7 +60,7 @@ class WorthMeter {
   std::optional<LoadPoint> measured(const std::vector<whatif::Improvement>& improvements, uint32_t clients) const;
   // By which share one measured program is better than another. None: the other does nothing.
   std::optional<Gain> gain(const LoadPoint& before, const LoadPoint& after) const;
-  // What the changed program answers to as many clients as the recorded one is asked by; to fewer, if both hang with these. It may be stuck.
+  // The changed program under as many clients as ask the recorded one; under fewer, if both hang with these. It may be stuck.
   base::Result<LoadPoint> rate(const whatif::Variant& variant) const;
   // How much more that is than the recorded program answers. None: one of the two hangs.
   std::optional<Gain> rate_gain(const LoadPoint& after) const;

@@ -133,7 +133,7 @@ double likelier_at_one_rate(const std::map<uint32_t, std::vector<const Request*>
       changes.push_back({std::max(one->answered_ns, one->arrived_ns + 1), -1, one == requests.back() ? -1 : 0});
     }
   }
-  // What is answered at a time is free then.
+  // A connection that is answered at that time is free then.
   std::ranges::sort(changes, {}, [](const Change& one) { return std::pair(one.time_ns, one.under_way); });
   const double steps = static_cast<double>(changes.size()) / 2;
   const double pause_ns = kOfMean * static_cast<double>(changes.back().time_ns - changes.front().time_ns) / steps;
